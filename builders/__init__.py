@@ -1,0 +1,10 @@
+"""Dataset builders: one folder a dataset, and the machinery they share.
+
+A builder sees the whole in `plan` and one shard in `build`; see `builders.api`. Read `builders/virogym/builder.py` as an
+example.
+"""
+
+from builders.api import Batch, Builder, Read, Reject, Shard
+from builders.sources import Source, Sources
+
+__all__ = ["Batch", "Builder", "Read", "Reject", "Shard", "Source", "Sources"]

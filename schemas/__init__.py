@@ -1,0 +1,37 @@
+"""The ground floor: what a dataset is, how its folder is laid out and how its files are written.
+
+Everything here may be imported by every other room; nothing here imports one of them.
+"""
+
+from schemas.checks import Check, CheckSet, Figure, Plot, Severity, View
+from schemas.errors import GoldsmithError
+from schemas.folder import DatasetFolder
+from schemas.table import Column, Dataset, Table
+from schemas.types import Audio, Bool, Date, Float, Image, Int, Json, Label, List, Struct, Text, Timestamp, Type
+
+__all__ = [
+    "Audio",
+    "Bool",
+    "Check",
+    "CheckSet",
+    "Column",
+    "Dataset",
+    "DatasetFolder",
+    "Date",
+    "Figure",
+    "Float",
+    "GoldsmithError",
+    "Image",
+    "Int",
+    "Json",
+    "Label",
+    "List",
+    "Plot",
+    "Severity",
+    "Struct",
+    "Table",
+    "Text",
+    "Timestamp",
+    "Type",
+    "View",
+]

@@ -1,0 +1,103 @@
+"""Checks, figures and plots, as data.
+
+A check is a name, a meaning, a severity and SQL; `quality` runs it. Datasets declare their own in
+`builders/<name>/checks.py`, in these same types.
+
+SQL sees each table of the dataset under its own name, and beside it (see `quality.engine`):
+`rejects` and `lineage` (all tables', with a column `table_name`), `sources`, `accounting` and, where an earlier release
+is given, `previous_<table>`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["block", "drop", "warn", "info"]
+"""What a failure means: `block` stops a release, `drop` takes the rows out of it, `warn` and `info` are shown."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """Rows that should not be there.
+
+    Attributes:
+        sql: a query with a column `id` (the row's id, `schemas.Table.row_id_sql`) and, if it helps, `message` (what is
+            wrong with this row). It returns the failing rows and no others.
+        table: the table whose row ids the query returns; a `drop` check takes these rows out of a release.
+        needs: tables or views the query reads besides `table`; where the dataset lacks one, the check does not apply.
+        advice: what a person does about it.
+    """
+
+    name: str
+    meaning: str
+    severity: Severity
+    table: str
+    sql: str
+    needs: tuple[str, ...] = ()
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A measured value per subject (an assay, a speaker, a split) that should lie within bounds.
+
+    Attributes:
+        sql: a query with the columns `subject` and `value` and, if it helps, `message` and `low`, `high` (bounds that
+            differ by subject; they win over the attributes). Rows whose value is null do not apply.
+        low, high: inclusive bounds; a value outside fails. With neither, the figure is only reported.
+    """
+
+    name: str
+    meaning: str
+    severity: Severity
+    table: str
+    sql: str
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    needs: tuple[str, ...] = ()
+    advice: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A named query that checks and plots share; `materialise` computes it once."""
+
+    name: str
+    sql: str
+    materialise: bool = False
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A picture for the report, as a query.
+
+    Attributes:
+        kind: `heatmap` (columns `facet`, `x`, `y`, `value`), `histogram` (`facet`, `value`), `bar` (`facet`, `x`,
+            `value`), `scatter` (`facet`, `x`, `y`) or `table` (any columns). `facet` is optional: one picture each,
+            chosen by the reader.
+        x_order, y_order: categories in their order, where it is not the query's own.
+    """
+
+    name: str
+    title: str
+    caption: str
+    kind: Literal["heatmap", "histogram", "bar", "scatter", "table"]
+    sql: str
+    x_title: str = ""
+    y_title: str = ""
+    value_title: str = ""
+    x_order: tuple[str, ...] = ()
+    y_order: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckSet:
+    """What a dataset adds to the shared checks, in the order it runs and is shown."""
+
+    checks: tuple[Check | Figure, ...] = ()
+    views: tuple[View, ...] = ()
+    plots: tuple[Plot, ...] = ()

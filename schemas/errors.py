@@ -1,0 +1,8 @@
+"""The one error that people see: a line that says what is wrong, where, and what to do."""
+
+
+class GoldsmithError(Exception):
+    """A mistake that a user can mend.
+
+    The command line prints its text as one line and ends with exit code 2; it never shows a traceback for it.
+    """

@@ -1,0 +1,178 @@
+"""Columns, tables and datasets: one declaration that everything else is made from.
+
+The Arrow schema (with the `huggingface` metadata that `load_dataset` reads), the constraint checks, the card's field
+table and the Croissant fields all come from here, so that they cannot disagree.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from schemas.errors import GoldsmithError
+from schemas.types import Type, from_json
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column.
+
+    Attributes:
+        name: as in the files.
+        type: see `schemas.types`.
+        meaning: one sentence for people.
+        unit: of the values, such as `s` or `log2`.
+        nullable: whether a value may be missing.
+        minimum, maximum: inclusive bounds; for text and lists, of the length.
+        allowed: the only values there may be.
+        pattern: a regular expression (RE2) that the whole text matches.
+        references: `table.column` that holds every value of this column.
+    """
+
+    name: str
+    type: Type
+    meaning: str
+    unit: str | None = None
+    nullable: bool = False
+    minimum: float | None = None
+    maximum: float | None = None
+    allowed: tuple[Any, ...] | None = None
+    pattern: str | None = None
+    references: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its columns, and the key that names each row for ever.
+
+    Attributes:
+        splits: the splits its rows may be in, in the order a reader should see them.
+    """
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    splits: tuple[str, ...] = ("train",)
+
+    def __post_init__(self) -> None:
+        missing = [name for name in self.key if name not in self.names]
+        if missing or not self.key:
+            raise GoldsmithError(f"[{self.name}] key {self.key} names no column {missing}: declare it among the columns")
+
+    @property
+    def names(self) -> list[str]:
+        """The column names, in order."""
+        return [column.name for column in self.columns]
+
+    def column(self, name: str) -> Column:
+        """The column called `name`; KeyError if there is none."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def features(self) -> dict[str, Any]:
+        """The Hugging Face features, as `datasets.Features.from_dict` reads them."""
+        return {column.name: column.type.feature for column in self.columns}
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The schema of every Parquet file of this table."""
+        info = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
+        arrow_fields = [pa.field(column.name, column.type.arrow) for column in self.columns]
+        return pa.schema(arrow_fields, metadata={"huggingface": info})
+
+    def row_ids(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
+        """The id of each row: its key values, joined by `/` (a `/` inside a value is written `%2F`)."""
+        parts = [self._escaped(pc.cast(rows.column(name), pa.string())) for name in self.key]
+        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")
+
+    def row_id_sql(self, alias: str = "") -> str:
+        """The SQL expression of a row's id, equal to `row_ids`; `alias` is the table's alias in the query."""
+        prefix = f"{alias}." if alias else ""
+        parts = [f'{prefix}"{name}"::VARCHAR' for name in self.key]
+        if len(parts) == 1:
+            return parts[0]
+        return " || '/' || ".join(f"replace({part}, '/', '%2F')" for part in parts)
+
+    def _escaped(self, values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+        return values if len(self.key) == 1 else pc.replace_substring(values, "/", "%2F")
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain form that `Table.from_json` reads back; empty attributes are left out."""
+        columns = []
+        for column in self.columns:
+            form = {field.name: getattr(column, field.name) for field in fields(column)}
+            form["type"] = column.type.to_json()
+            columns.append({name: value for name, value in form.items() if value not in (None, False)})
+        return {
+            "name": self.name,
+            "meaning": self.meaning,
+            "columns": columns,
+            "key": list(self.key),
+            "splits": list(self.splits),
+        }
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Table:
+        """Read back what `to_json` wrote."""
+        columns = []
+        for column in form["columns"]:
+            allowed = tuple(column["allowed"]) if "allowed" in column else None
+            columns.append(Column(**{**column, "type": from_json(column["type"]), "allowed": allowed}))
+        return cls(form["name"], form["meaning"], tuple(columns), tuple(form["key"]), tuple(form["splits"]))
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset: a name and its tables, the main one first.
+
+    Attributes:
+        name: short, lower case; the command line's name for it.
+        title: for people.
+        summary: one paragraph for the top of the card.
+        language: BCP-47 tags of the natural languages in it, none for other data.
+        tasks: Hub task categories.
+        tags: free Hub tags.
+    """
+
+    name: str
+    title: str
+    summary: str
+    tables: tuple[Table, ...]
+    language: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def table(self, name: str) -> Table:
+        """The table called `name`; KeyError if there is none."""
+        for table in self.tables:
+            if table.name == name:
+                return table
+        raise KeyError(name)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain form that `Dataset.from_json` reads back."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "summary": self.summary,
+            "tables": [table.to_json() for table in self.tables],
+            "language": list(self.language),
+            "tasks": list(self.tasks),
+            "tags": list(self.tags),
+        }
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Dataset:
+        """Read back what `to_json` wrote."""
+        tables = tuple(Table.from_json(table) for table in form["tables"])
+        words = {name: tuple(form[name]) for name in ("language", "tasks", "tags")}
+        return cls(form["name"], form["title"], form["summary"], tables, **words)
