@@ -1,7 +1,7 @@
 """Dataset builders: one folder a dataset, and the machinery they share.
 
-A builder sees the whole in `plan` and one shard in `build`; see `builders.api`. Read `builders/virogym/builder.py` as an
-example.
+A builder sees the whole in `plan` and one shard in `build`; see `builders.api`. Read `builders/virogym/builder.py` as
+an example.
 """
 
 from builders.api import Batch, Builder, Read, Reject, Shard

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -56,6 +56,68 @@ class _HashingFile:
         self.closed = True
 
 
+class ParquetFile:
+    """A Parquet file that grows batch by batch and appears under its name only when it is whole and synced.
+
+    Use it as a context manager: leaving it by an error leaves no file. Memory is one row group.
+
+    Raises:
+        OSError: the disk is full or not writable.
+        pa.ArrowInvalid: a batch has another schema.
+    """
+
+    def __init__(self, path: Path, schema: pa.Schema) -> None:
+        self._path = path
+        self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        self._schema = schema
+        self._waiting: list[pa.RecordBatch] = []
+        self._size = 0
+        self._rows = 0
+        self._file = _HashingFile(open(self._temporary, "wb"))  # noqa: SIM115 (closed by close or __exit__)
+        self._writer = _parquet_writer(self._file, schema)
+
+    def __enter__(self) -> ParquetFile:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._file.file.close()
+        self._temporary.unlink(missing_ok=True)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows. The borders of the row groups depend on the rows alone, never on how they are batched."""
+        start = 0
+        ends = self._size + np.cumsum(_row_bytes(batch.to_struct_array()))
+        while len(ends) and ends[-1] >= ROW_GROUP_BYTES:
+            cut = int(np.searchsorted(ends, ROW_GROUP_BYTES)) + 1
+            self._waiting.append(batch.slice(start, cut))
+            self._close_group()
+            start += cut
+            ends = ends[cut:] - ends[cut - 1]
+        if start < batch.num_rows:
+            self._waiting.append(batch.slice(start))
+        if batch.num_rows:
+            self._size = int(ends[-1]) if len(ends) else 0
+
+    def close(self) -> Written:
+        """Finish the file and move it into place."""
+        self._close_group()
+        self._writer.close()
+        self._file.flush()
+        os.fsync(self._file.file.fileno())
+        self._file.file.close()
+        self._temporary.replace(self._path)
+        return Written(self._rows, self._file.size, self._file.sha256.hexdigest())
+
+    def _close_group(self) -> None:
+        if not self._waiting:
+            return
+        # One chunk a column: the writer's page borders follow the chunks.
+        group = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()
+        self._writer.write_table(group, row_group_size=group.num_rows)
+        self._rows += group.num_rows
+        self._waiting = []
+
+
 def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Written:
     """Write `batches` to `path`, synced to the disk. An empty iterable gives a file with the schema and no row.
 
@@ -63,57 +125,24 @@ def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatc
         OSError: the disk is full or not writable; no file is left at `path`.
         pa.ArrowInvalid: a batch has another schema.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            hashing = _HashingFile(file)
-            rows = _write(hashing, schema, batches)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return Written(rows, hashing.size, hashing.sha256.hexdigest())
+    with ParquetFile(path, schema) as file:
+        for batch in batches:
+            file.write(batch)
+        return file.close()
 
 
-def _write(file: _HashingFile, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
+def _parquet_writer(file: _HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
     blobs = [field.name for field in schema if field.type == MEDIA]
     plain = [leaf for leaf in _leaves(schema) if leaf.split(".")[0] not in blobs]
-    rows = 0
-    with pq.ParquetWriter(
-        pa.PythonFile(file, mode="w"),
-        schema,
-        compression={leaf: "zstd" if leaf in plain else "none" for leaf in _leaves(schema)},
-        compression_level={leaf: ZSTD_LEVEL for leaf in plain},
-        use_dictionary=plain,
-        write_statistics=plain,
-        write_page_index=True,
-        use_content_defined_chunking=True,
-    ) as writer:
-        for group in _row_groups(schema, batches):
-            writer.write_table(group, row_group_size=max(1, group.num_rows))
-            rows += group.num_rows
-    return rows
-
-
-def _row_groups(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Cut the rows into groups; the borders depend on the rows alone, never on the incoming batches."""
-    waiting: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        start = 0
-        ends = size + np.cumsum(_row_bytes(batch.to_struct_array()))
-        while len(ends) and ends[-1] >= ROW_GROUP_BYTES:
-            cut = int(np.searchsorted(ends, ROW_GROUP_BYTES)) + 1
-            waiting.append(batch.slice(start, cut))
-            yield pa.Table.from_batches(waiting, schema).combine_chunks()
-            waiting, start = [], start + cut
-            ends = ends[cut:] - ends[cut - 1]
-        if start < batch.num_rows:
-            waiting.append(batch.slice(start))
-        size = int(ends[-1]) if len(ends) else 0 if start else size
-    if waiting:
-        yield pa.Table.from_batches(waiting, schema).combine_chunks()
+    options: dict[str, Any] = {
+        "compression": {leaf: "zstd" if leaf in plain else "none" for leaf in _leaves(schema)},
+        "compression_level": dict.fromkeys(plain, ZSTD_LEVEL),
+        "use_dictionary": plain,
+        "write_statistics": plain,
+        "write_page_index": True,
+        "use_content_defined_chunking": True,
+    }
+    return pq.ParquetWriter(pa.PythonFile(file, mode="w"), schema, **options)
 
 
 def _row_bytes(values: pa.Array) -> np.ndarray:
@@ -124,11 +153,17 @@ def _row_bytes(values: pa.Array) -> np.ndarray:
     if pa.types.is_struct(kind):
         return sum((_row_bytes(child) for child in values.flatten()), np.zeros(len(values), np.int64))
     if pa.types.is_list(kind):
-        ends = np.cumsum(pc.fill_null(pc.list_value_length(values), 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+        ends = np.cumsum(
+            pc.fill_null(pc.call_function("list_value_length", [values]), 0).to_numpy(zero_copy_only=False),
+            dtype=np.int64,
+        )
         items = np.concatenate([[0], np.cumsum(_row_bytes(values.flatten()))])
         return np.diff(items[np.concatenate([[0], ends])]) + 4
     if pa.types.is_string(kind) or pa.types.is_binary(kind):
-        return pc.fill_null(pc.binary_length(values), 0).to_numpy(zero_copy_only=False).astype(np.int64) + 4
+        return (
+            pc.fill_null(pc.call_function("binary_length", [values]), 0).to_numpy(zero_copy_only=False).astype(np.int64)
+            + 4
+        )
     return np.full(len(values), max(1, kind.bit_width // 8), np.int64)
 
 

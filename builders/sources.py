@@ -1,0 +1,247 @@
+"""Sources: the pinned inputs of a dataset, declared in `sources.toml`, read by name.
+
+A source is a file of the builder's own folder (`path`) or a file elsewhere (`url`, `sha256`, `size`). Where the bytes
+are found, and that they are the pinned ones, is the business of `builders.fetch`; what they mean is the builder's.
+`sources.toml` may come from anybody: nothing in it can name a file outside the builder's folder, the cache or a mirror.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from builders.fetch import Fetcher, Found, by_hand, sum_file
+from builders.pins import Source, read_sources_toml
+from schemas import GoldsmithError
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A source whose bytes are at hand and checked.
+
+    Attributes:
+        override: it is a user's own file (`--source`), not the pinned one.
+        bom: the text starts with a byte order mark, which `Sources.text` takes off.
+        encoding: `utf-8`, `latin-1` (not UTF-8: read byte by byte as Latin-1) or `binary`.
+        gzip: the file is compressed; `Sources.open` gives what is in it.
+    """
+
+    path: Path
+    sha256: str
+    size: int
+    override: bool
+    bom: bool
+    encoding: str
+    gzip: bool
+
+
+class Sources:
+    """The sources of one builder. Picklable, so that a worker reads what the driver has fetched and checked.
+
+    Attributes:
+        folder: holds the `sources.toml` in use.
+        sample: whether this is the bundled sample.
+        redistributable_only: whether sources that may not be passed on are left out.
+        used: names of the sources that have been read through this object.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        specs: Mapping[str, Source],
+        fetcher: Fetcher,
+        *,
+        sample: bool = False,
+        redistributable_only: bool = False,
+        overrides: Mapping[str, Path] | None = None,
+    ) -> None:
+        self.folder = folder
+        self.sample = sample
+        self.redistributable_only = redistributable_only
+        self.used: set[str] = set()
+        self._specs = dict(specs)
+        self._fetcher = fetcher
+        self._overrides = dict(overrides or {})
+        self._resolved: dict[str, Resolved] = {}
+        self._sums: dict[str, str] = {}
+        self._readable: frozenset[str] | None = None
+        for name in self._overrides:
+            self.spec(name)
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path,
+        *,
+        sample: bool = False,
+        mirrors: Sequence[str] = (),
+        overrides: Mapping[str, Path] | None = None,
+        cache: Path | None = None,
+        redistributable_only: bool = False,
+        offline: bool = False,
+    ) -> Sources:
+        """Read `folder/sources.toml`, or `folder/sample/sources.toml` for the sample. Fetches nothing yet.
+
+        Args:
+            mirrors: folders or fsspec URLs, laid out as host/path; `GOLDSMITH_MIRRORS` adds to them.
+            overrides: a user's own file in place of a source.
+            cache: default `GOLDSMITH_CACHE`, then the user's cache folder.
+            offline: never ask a source's own URL.
+
+        Raises:
+            GoldsmithError: there is no `sources.toml`, or it says something wrong.
+        """
+        folder = folder / "sample" if sample else folder
+        specs = read_sources_toml(folder / "sources.toml")
+        fetcher = Fetcher(mirrors, cache, offline=offline)
+        return cls(
+            folder, specs, fetcher, sample=sample, redistributable_only=redistributable_only, overrides=overrides
+        )
+
+    @property
+    def names(self) -> list[str]:
+        """All names, in the order of `sources.toml`."""
+        return list(self._specs)
+
+    def spec(self, name: str) -> Source:
+        """What `sources.toml` says of a source."""
+        if name not in self._specs:
+            known = ", ".join(self._specs) or "none"
+            raise GoldsmithError(f"[{name}] is no source of this dataset: its sources are {known}")
+        return self._specs[name]
+
+    def allows(self, *names: str) -> bool:
+        """Whether a shard that reads these sources may be built: False where one may not be redistributed and only
+        redistributable data are wanted."""
+        return not self.redistributable_only or all(self.spec(name).redistribute for name in names)
+
+    @property
+    def left_out(self) -> list[str]:
+        """The sources that are left out because they may not be redistributed, sorted."""
+        return sorted(name for name in self._specs if not self.allows(name))
+
+    def only(self, names: Iterable[str]) -> Sources:
+        """The same sources, of which only `names` can be read: what a shard gets, so that its key tells the truth."""
+        view = Sources.__new__(Sources)
+        view.__dict__.update(self.__dict__, used=set(), _readable=frozenset(names))
+        return view
+
+    def sha256(self, name: str) -> str:
+        """The checksum of the file that would be read: the pin, or that of a user's own or a bundled file."""
+        spec = self.spec(name)
+        if name in self._resolved:
+            return self._resolved[name].sha256
+        if name in self._overrides or spec.path is not None:
+            if name not in self._sums:
+                self._sums[name] = sum_file(self._own_file(spec)).sha256
+            return self._sums[name]
+        if spec.sha256 is None:
+            raise by_hand(spec)
+        return spec.sha256
+
+    def resolve(self, name: str, progress: Callable[[int], None] | None = None) -> Resolved:
+        """Find the bytes of a source and check them; `progress` is called with the bytes that came in.
+
+        Raises:
+            GoldsmithError: it cannot be had, or is not the pinned file.
+        """
+        if name not in self._resolved:
+            spec = self.spec(name)
+            if not self.allows(name):
+                raise GoldsmithError(f"[{name}] may not be redistributed ({spec.licence}): leave it out of the plan")
+            if name in self._overrides or spec.path is not None:
+                found = sum_file(self._own_file(spec))
+                if name not in self._overrides and spec.sha256 not in (None, found.sha256):
+                    raise GoldsmithError(
+                        f"[{name}] {spec.path} has sha256 {found.sha256}, sources.toml says {spec.sha256}: "
+                        "restore the file or correct sources.toml"
+                    )
+            else:
+                found = self._fetcher.find(spec, progress)
+            self._resolved[name] = _resolved(name, found, spec, override=name in self._overrides)
+        return self._resolved[name]
+
+    def path(self, name: str) -> Path:
+        """The file itself, as it was pinned (compressed if it is)."""
+        if self._readable is not None and name not in self._readable:
+            raise GoldsmithError(f"[{name}] is read but not declared: add it to the shard's inputs")
+        self.used.add(name)
+        return self.resolve(name).path
+
+    def open(self, name: str) -> BinaryIO:
+        """A source's content as a stream, gzip taken off. A truncated gzip was refused when it was resolved."""
+        path = self.path(name)
+        return cast(BinaryIO, gzip.open(path, "rb")) if self._resolved[name].gzip else open(path, "rb")
+
+    def bytes(self, name: str) -> bytes:
+        """A source's content, gzip taken off."""
+        with self.open(name) as file:
+            return file.read()
+
+    def text(self, name: str) -> str:
+        """A source's content as text, without a byte order mark; its line ends are as in the file.
+
+        Text that is not UTF-8 is read as Latin-1, which build.json then says of the source.
+        """
+        content = self.bytes(name)
+        latin = self._resolved[name].encoding == "latin-1"
+        return content.decode("latin-1") if latin else content.decode("utf-8-sig")
+
+    def _own_file(self, spec: Source) -> Path:
+        if spec.name in self._overrides:
+            path = Path(self._overrides[spec.name])
+            if not path.is_file():
+                raise GoldsmithError(
+                    f"[{spec.name}] {path} is no file: give an existing one to --source {spec.name}=PATH"
+                )
+            return path
+        path = self.folder / cast(str, spec.path)
+        if not path.resolve().is_relative_to(self.folder.resolve()):
+            raise GoldsmithError(
+                f"[{spec.name}] path {spec.path} leads out of the folder of sources.toml: keep it inside"
+            )
+        if not path.is_file():
+            raise GoldsmithError(f"[{spec.name}] the bundled file {path} is absent: restore it or correct sources.toml")
+        return path
+
+
+def _resolved(name: str, found: Found, spec: Source, *, override: bool) -> Resolved:
+    with open(found.path, "rb") as file:
+        compressed = file.read(2) == b"\x1f\x8b"
+    archive = (spec.url or spec.path or found.path.name).endswith((".tar.gz", ".tgz"))
+    if compressed and archive:
+        bom, encoding = False, "binary"
+    else:
+        try:
+            with gzip.open(found.path, "rb") if compressed else open(found.path, "rb") as stream:
+                bom, encoding = _text_facts(cast(io.BufferedIOBase, stream))
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise GoldsmithError(
+                f"[{name}] {found.path} is a broken or truncated gzip ({error}): fetch it again, whole"
+            ) from None
+    return Resolved(found.path, found.sha256, found.size, override, bom, encoding, compressed)
+
+
+def _text_facts(stream: io.BufferedIOBase) -> tuple[bool, str]:
+    """Whether the stream has a byte order mark, and its encoding; reads it to its end so that a broken one is found."""
+    utf8 = codecs.getincrementaldecoder("utf-8")()
+    chunk = stream.read(1 << 20)
+    bom = chunk.startswith(_BOM)
+    encoding = "binary" if b"\0" in chunk[:65536] else "utf-8"
+    while True:
+        if encoding == "utf-8":
+            try:
+                utf8.decode(chunk, final=not chunk)
+            except UnicodeDecodeError:
+                encoding = "latin-1"
+        if not chunk:
+            return bom, encoding
+        chunk = stream.read(1 << 20)
