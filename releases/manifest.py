@@ -187,7 +187,11 @@ def read_manifest(folder: Path) -> Manifest:
         GoldsmithError: the folder is no release, or its manifest is not readable or names a path outside the folder.
     """
     path = DatasetFolder(folder).manifest_json
-    manifest = Manifest.from_json(_read(path, "no release (it has no manifest.json): run `goldsmith release`"))
+    form = _read(path, "no release (it has no manifest.json): run `goldsmith release`")
+    try:
+        manifest = Manifest.from_json(form)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise GoldsmithError(f"[{path}] is no manifest ({error!r}): get the release again") from None
     for file in manifest.files:
         parts = PurePosixPath(file.path)
         if parts.is_absolute() or ".." in parts.parts or "\\" in file.path or file.path != str(parts):
@@ -201,7 +205,11 @@ def read_lock(folder: Path) -> Lock:
     Raises:
         GoldsmithError: there is none, or it is not readable.
     """
-    return Lock.from_json(_read(DatasetFolder(folder).lock, "no release (it has no goldsmith.lock)"))
+    path = DatasetFolder(folder).lock
+    try:
+        return Lock.from_json(_read(path, "no release (it has no goldsmith.lock): run `goldsmith release`"))
+    except (KeyError, TypeError) as error:
+        raise GoldsmithError(f"[{path}] is no lock ({error!r}): get the release again") from None
 
 
 def _read(path: Path, absent: str) -> Mapping[str, Any]:
