@@ -87,7 +87,8 @@ class Builder(Protocol):
         version: of the builder; a new one rebuilds everything.
         folder: with `sources.toml`, `datasheet.toml`, `README.md` and `sample/` (its own `sources.toml`).
         checks: what it adds to the shared checks.
-        expected_rejects: reasons that are normal in these sources (such as a value not measured): counted, not budgeted.
+        expected_rejects: reasons that are normal in these sources (such as a value not measured): counted, not
+            budgeted.
         reject_budget: the largest share of a source's records that may be rejected for any other reason.
     """
 

@@ -1,0 +1,101 @@
+"""A builder's code as a checksum: what its rows depend on besides sources and parameters.
+
+It covers the builder's module and everything first-party that it imports, transitively, as syntax: comments, docstrings
+and layout do not count, an edit of a helper does. A dataset's `checks.py` does not count, for it makes no rows. Modules
+imported under a computed name are not seen; files that the code reads must be sources (`path = ...` in `sources.toml`).
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from builders.api import Builder
+from schemas import GoldsmithError
+
+_SHARED = ("builders", "schemas")
+_WRITER = "builders.shard"
+"""The machinery that turns a builder's batches into bytes; it counts as part of every builder."""
+
+
+def code_key(builder: Builder) -> str:
+    """The sha256 (hex) over the syntax of the builder's code. It depends on the Python version's grammar alone.
+
+    Raises:
+        GoldsmithError: the builder's class is not defined in its own folder.
+    """
+    module = type(builder).__module__
+    file = getattr(sys.modules[module], "__file__", None)
+    if file is None or not Path(file).resolve().is_relative_to(builder.folder.resolve()):
+        raise GoldsmithError(
+            f"[{builder.schema.name}] its class is defined in {module}, outside its folder: define it in "
+            "builder.py there"
+        )
+    form = json.dumps(closure(module), sort_keys=True)
+    return hashlib.sha256(form.encode()).hexdigest()
+
+
+def closure(module: str) -> dict[str, str]:
+    """The sha256 of each first-party module that `module` and the writer need, by module name."""
+    ours = {module.partition(".")[0], *_SHARED}
+    found: dict[str, str] = {}
+    waiting = [module, _WRITER]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name.partition(".")[0] not in ours or name.rpartition(".")[2] == "checks":
+            continue
+        file = _file(name)
+        if file is None:
+            continue
+        stat = file.stat()
+        tree, digest = _read(file, stat.st_mtime_ns, stat.st_size)
+        found[name] = digest
+        package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+        waiting += [package, *_imports(tree, package)]
+    return found
+
+
+def _file(name: str) -> Path | None:
+    """The source file of a module; None for what is no module (an imported name) and for modules without source."""
+    try:
+        spec = importlib.util.find_spec(name) if name else None
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+@lru_cache(maxsize=1024)
+def _read(file: Path, _changed: int, _size: int) -> tuple[ast.Module, str]:
+    tree = ast.parse(file.read_bytes())
+    plain = ast.unparse(_without_docstrings(ast.parse(file.read_bytes())))
+    return tree, hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            # A string as a statement does nothing: a docstring, or the description of a constant.
+            node.body = [child for child in node.body if not _is_text(child)] or [ast.Pass()]
+    return tree
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = importlib.util.resolve_name("." * node.level + base, package)
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)

@@ -1,0 +1,1 @@
+"""A dataset for the tests of the machinery."""

@@ -1,0 +1,3 @@
+"""A module that the builder needs, so that its code counts."""
+
+FACTOR = 1.0
