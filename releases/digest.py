@@ -103,14 +103,19 @@ def _sha256(text: str) -> str:
 
 
 def _read(table: Table, paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    """The rows of the shards, a bounded number of bytes at a time (a row may hold a recording or a picture)."""
     for path in paths:
-        with pq.ParquetFile(path) as file:
-            if sorted(file.schema_arrow.names) != sorted(table.names):
-                raise GoldsmithError(f"[{path}] has other columns than table {table.name}: build the dataset again")
-            groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
-            row_bytes = max((group.total_byte_size / max(1, group.num_rows) for group in groups), default=1.0)
-            yield from file.iter_batches(batch_size=int(min(BATCH_ROWS, max(1, BATCH_BYTES // max(1, row_bytes)))))
+        if sorted(pq.read_schema(path).names) != sorted(table.names):
+            raise GoldsmithError(f"[{path}] has other columns than table {table.name}: build the dataset again")
+        yield from read_batches(path)
+
+
+def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file, about BATCH_BYTES at a time: a row may hold a recording or a picture."""
+    with pq.ParquetFile(path) as file:
+        groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
+        row_bytes = max((group.total_byte_size / max(1, group.num_rows) for group in groups), default=1.0)
+        size = int(min(BATCH_ROWS, max(1, BATCH_BYTES // max(1, row_bytes))))
+        yield from file.iter_batches(batch_size=size, columns=list(columns) if columns else None)
 
 
 def _row_hashes(table: Table, batch: pa.RecordBatch) -> bytes:
@@ -204,7 +209,7 @@ def _struct(fields: Sequence[tuple[str, Type]], values: pa.Array) -> _Cells:
 
 def _list(of: Type, values: pa.Array) -> _Cells:
     """A list: its length, and its elements as one value. Elements end where their own bytes say, so none can blend."""
-    lengths = pc.list_value_length(values).fill_null(0).cast(pa.int64())
+    lengths = pc.call_function("list_value_length", [values]).fill_null(0).cast(pa.int64())
     flat = values.flatten()  # a null list has no element
     ends = np.concatenate([[0], np.cumsum(lengths.to_numpy(zero_copy_only=False))])
     if len(flat):

@@ -90,7 +90,7 @@ def compare_rows(old: DatasetFolder, new: DatasetFolder, table: str) -> RowChang
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with tempfile.TemporaryDirectory(prefix="goldsmith-diff-") as spill:
-        config = {"memory_limit": MEMORY, "temp_directory": spill, "preserve_insertion_order": "false"}
+        config: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": spill, "preserve_insertion_order": "false"}
         with duckdb.connect(str(Path(spill, "diff.duckdb")), config=config) as connection:
             yield connection
 
