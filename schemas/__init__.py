@@ -3,7 +3,7 @@
 Everything here may be imported by every other room; nothing here imports one of them.
 """
 
-from schemas.checks import Check, CheckSet, Figure, Plot, Severity, View
+from schemas.checks import Check, CheckSet, Figure, Plot, Severity, Unique, View
 from schemas.errors import GoldsmithError
 from schemas.folder import DatasetFolder
 from schemas.table import Column, Dataset, Table
@@ -33,5 +33,6 @@ __all__ = [
     "Text",
     "Timestamp",
     "Type",
+    "Unique",
     "View",
 ]

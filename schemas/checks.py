@@ -61,6 +61,21 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Unique:
+    """Columns whose values together occur once in a table, beside its key. Rows that repeat an earlier row's fail.
+
+    The same in SQL costs several times the time and memory: the engine sorts hashes and looks again at what is equal.
+    """
+
+    name: str
+    meaning: str
+    severity: Severity
+    table: str
+    columns: tuple[str, ...]
+    advice: str = ""
+
+
+@dataclass(frozen=True)
 class View:
     """A named query that checks and plots share; `materialise` computes it once."""
 
@@ -98,6 +113,6 @@ class Plot:
 class CheckSet:
     """What a dataset adds to the shared checks, in the order it runs and is shown."""
 
-    checks: tuple[Check | Figure, ...] = ()
+    checks: tuple[Check | Figure | Unique, ...] = ()
     views: tuple[View, ...] = ()
     plots: tuple[Plot, ...] = ()

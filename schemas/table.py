@@ -97,7 +97,7 @@ class Table:
     def row_id_sql(self, alias: str = "") -> str:
         """The SQL expression of a row's id, equal to `row_ids`; `alias` is the table's alias in the query."""
         prefix = f"{alias}." if alias else ""
-        parts = [f'{prefix}"{name}"::VARCHAR' for name in self.key]
+        parts = ['{}"{}"::VARCHAR'.format(prefix, name.replace('"', '""')) for name in self.key]
         if len(parts) == 1:
             return parts[0]
         return " || '/' || ".join(f"replace({part}, '/', '%2F')" for part in parts)

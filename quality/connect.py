@@ -1,0 +1,230 @@
+"""Opens DuckDB over a dataset folder: the views that all SQL of this room, and of the datasets' own checks, reads.
+
+Views (columns that are not said are the schema's):
+
+* each table of the dataset under its name: the schema's columns, then `_split`, the split of the row;
+* `previous_<table>`, the same of an earlier release where one is given;
+* `rejects` (reason, message, source, place, record, table_name), all tables';
+* `lineage` (id, source, sha256, place, licence, table_name), all tables';
+* `sources` (name, url, path, sha256, size, licence, redistribute, accessed, citation);
+* `accounting` (source, table_name, records, rows, merged, rejected, reasons MAP(reason, n));
+* `files` (path, table_name, split, sha256, rows, bytes), those that build.json names.
+
+The connection reads the dataset folders and its own spill folder, and nothing else: no network, no
+extension is fetched, no other file. A table of a dataset may not bear a name of this list.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from quality import json_text, sql
+from schemas import Dataset, DatasetFolder, GoldsmithError, Table
+from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
+
+RESERVED = ("rejects", "lineage", "sources", "accounting", "files")
+
+_SOURCES = pa.schema(
+    [(name, pa.string()) for name in ("name", "url", "path", "sha256")]
+    + [("size", pa.int64()), ("licence", pa.string()), ("redistribute", pa.bool_())]
+    + [(name, pa.string()) for name in ("accessed", "citation")]
+)
+_ACCOUNTING = pa.schema(
+    [("source", pa.string()), ("table_name", pa.string())]
+    + [(name, pa.int64()) for name in ("records", "rows", "merged", "rejected")]
+    + [("reasons", pa.map_(pa.string(), pa.int64()))]
+)
+_FILES = pa.schema(
+    [(name, pa.string()) for name in ("path", "table_name", "split", "sha256")]
+    + [(name, pa.int64()) for name in ("rows", "bytes")]
+)
+
+
+@dataclass
+class Session:
+    """A connection with its views, and what the checks need to know about the dataset.
+
+    Attributes:
+        names: tables and views that SQL can read, beyond DuckDB's own.
+        spill: a folder that ends with the session.
+        raw: table -> view of it with JSON as text, for tables with broken JSON; see `quality.json_text`.
+        sort_bytes: how much memory the sort of hashes may take before a GROUP BY that spills takes over.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    folder: DatasetFolder
+    previous: DatasetFolder | None
+    sort_bytes: int
+    spill: Path
+    names: set[str] = field(default_factory=set)
+    raw: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def dataset(self) -> Dataset:
+        """The schema of the folder under examination."""
+        return self.folder.schema
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """All rows of a small result."""
+        return self.con.execute(query).fetchall()
+
+    def one(self, query: str) -> tuple[Any, ...]:
+        """The single row of an aggregate."""
+        return self.con.execute(query).fetchall()[0]
+
+
+@contextmanager
+def opened(
+    folder: DatasetFolder, previous: DatasetFolder | None, *, memory_limit: str, threads: int | None
+) -> Iterator[Session]:
+    """A session without views; what does not fit `memory_limit` spills into a folder beside the data.
+
+    Raises:
+        GoldsmithError: the limits are none that DuckDB knows, or the folder cannot be written to.
+    """
+    try:
+        spill = tempfile.TemporaryDirectory(prefix=".check-", dir=folder.path)
+    except OSError as error:
+        raise GoldsmithError(f"[{folder.path}] cannot be written to ({error.strerror}): check a copy of it") from None
+    with spill as spill_path:
+        con = _connect(folder, previous, Path(spill_path), memory_limit, threads)
+        try:
+            yield Session(con, folder, previous, _bytes(con) // 4, Path(spill_path))
+        finally:
+            con.close()
+
+
+def _connect(
+    folder: DatasetFolder, previous: DatasetFolder | None, spill: Path, memory_limit: str, threads: int | None
+) -> duckdb.DuckDBPyConnection:
+    readable = [str(path.resolve()) for path in (folder.path, previous.path if previous else folder.path, spill)]
+    con = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    try:
+        con.execute(f"SET memory_limit = {sql.literal(memory_limit)}")
+        if threads is not None:
+            con.execute(f"SET threads = {int(threads)}")
+    except duckdb.Error as error:
+        con.close()
+        reason = str(error).splitlines()[0]
+        raise GoldsmithError(f"[check > limits] {reason}: give --memory as in 2GB and --threads from 1") from None
+    con.execute(f"SET temp_directory = {sql.literal(str(spill))}")
+    con.execute("SET preserve_insertion_order = false")
+    con.execute("SET parquet_metadata_cache = true")
+    con.execute("SET python_enable_replacements = false")
+    con.execute("SET enable_progress_bar = false")
+    con.execute(f"SET allowed_directories = [{sql.literals(readable)}]")
+    con.execute("SET enable_external_access = false")
+    con.execute("SET lock_configuration = true")
+    return con
+
+
+def _bytes(con: duckdb.DuckDBPyConnection) -> int:
+    return int(con.execute("SELECT parse_formatted_bytes(current_setting('memory_limit'))").fetchall()[0][0])
+
+
+def add_views(session: Session, unreadable: set[str]) -> None:
+    """Create the views of the module's first lines.
+
+    Args:
+        unreadable: paths of build.json whose files are missing or broken; they are left out of the views, and a
+            blocking check has failed for each.
+
+    Raises:
+        GoldsmithError: a table or column has a name that the views need.
+    """
+    for table in session.dataset.tables:
+        if table.name in RESERVED or table.name.startswith("previous_"):
+            raise GoldsmithError(
+                f"[{session.dataset.name} > {table.name}] is a name of the checks' own: rename the table"
+            )
+        if sql.SPLIT in table.names:
+            raise GoldsmithError(f"[{table.name} > {sql.SPLIT}] is a name of the checks' own: rename the column")
+        _table_view(session, table, session.folder, table.name, unreadable)
+    if session.previous is not None:
+        for table in session.previous.schema.tables:
+            _table_view(session, table, session.previous, f"previous_{table.name}", set())
+    _side_view(session, "rejects", REJECT_SCHEMA, unreadable)
+    _side_view(session, "lineage", LINEAGE_SCHEMA, unreadable)
+    build = session.folder.build
+    _register(session, "sources", _SOURCES, build["sources"])
+    _register(session, "accounting", _ACCOUNTING, [_account(entry) for entry in build["accounting"]])
+    _register(session, "files", _FILES, [{**entry, "table_name": entry["table"]} for entry in build["files"]])
+
+
+def _table_view(session: Session, table: Table, folder: DatasetFolder, view: str, unreadable: set[str]) -> None:
+    shards = {
+        split: there
+        for split, paths in data_files(folder, table.name).items()
+        if (there := [folder.path.resolve() / path for path in paths if path not in unreadable])
+    }
+    session.names.add(view)
+    _create_view(session, table, view, shards, sql.names(table.names))
+    if not shards or not json_text.broken(session.con, table, view):
+        return
+    copies = {}
+    for split, paths in shards.items():
+        copies[split] = [session.spill / f"{view}-{path.name}" for path in paths]
+        for path, copy in zip(paths, copies[split], strict=True):
+            json_text.copy_as_text(path, copy)
+    _create_view(session, table, view, copies, json_text.repaired(table))
+    session.raw[view] = f"_raw_{view}"
+    _create_view(session, table, session.raw[view], copies, sql.names(table.names))
+
+
+def _create_view(session: Session, table: Table, view: str, shards: dict[str, list[Path]], columns: str) -> None:
+    parts = [
+        f"SELECT {columns}, {sql.literal(split)} AS {sql.SPLIT} FROM {sql.files([str(path) for path in paths])}"
+        for split, paths in shards.items()
+    ]
+    if not parts:
+        typed = [f"NULL::{sql.duck_type(column.type)} AS {sql.name(column.name)}" for column in table.columns]
+        parts = [f"SELECT {', '.join(typed)}, ''::VARCHAR AS {sql.SPLIT} WHERE false"]
+    session.con.execute(f"CREATE OR REPLACE VIEW {sql.name(view)} AS {' UNION ALL '.join(parts)}")
+
+
+def data_files(folder: DatasetFolder, table: str) -> dict[str, list[str]]:
+    """The data files of a table by split, as build.json names them."""
+    found: dict[str, list[str]] = {}
+    for entry in folder.build["files"]:
+        if entry["table"] == table and entry["path"].startswith("data/"):
+            found.setdefault(entry.get("split") or "", []).append(entry["path"])
+    return found
+
+
+def _side_view(session: Session, kind: str, schema: pa.Schema, unreadable: set[str]) -> None:
+    parts = []
+    for entry in session.folder.build["files"]:
+        if entry["path"].startswith(f"{kind}/") and entry["path"] not in unreadable:
+            scan = sql.files([str(session.folder.path.resolve() / entry["path"])])
+            columns = sql.names(schema.names)
+            parts.append(f"SELECT {columns}, {sql.literal(entry['table'])} AS table_name FROM {scan}")
+    if not parts:
+        typed = ", ".join(f"NULL::VARCHAR AS {sql.name(column)}" for column in [*schema.names, "table_name"])
+        parts = [f"SELECT {typed} WHERE false"]
+    session.con.execute(f"CREATE VIEW {kind} AS {' UNION ALL '.join(parts)}")
+    session.names.add(kind)
+
+
+def _register(session: Session, view: str, schema: pa.Schema, records: list[dict[str, Any]]) -> None:
+    session.con.register(f"_{view}", pa.Table.from_pylist(records, schema=schema))
+    session.con.execute(f"CREATE TABLE {view} AS FROM _{view}")
+    session.con.unregister(f"_{view}")
+    session.names.add(view)
+
+
+def _account(entry: dict[str, Any]) -> dict[str, Any]:
+    reasons = entry["rejects"]
+    return {
+        **{name: entry[name] for name in ("source", "records", "rows", "merged")},
+        "table_name": entry["table"],
+        "rejected": sum(reasons.values()),
+        "reasons": sorted(reasons.items()),
+    }

@@ -1,0 +1,137 @@
+"""Whether the files are those that were built: there, unchanged, readable, with the schema's columns and the rows said.
+
+Runs before DuckDB opens a file, so that a broken one becomes a finding and no crash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from schemas import Check, DatasetFolder
+from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
+
+PRESENT = Check(
+    "files.present",
+    "Every file of build.json is there, and no other file is among the data",
+    "block",
+    "files",
+    "-- not SQL: the folder's listing against build.json",
+    advice="Build again, or remove the stray file.",
+)
+UNCHANGED = Check(
+    "files.unchanged",
+    "Every file has the bytes that were built (sha256 of build.json)",
+    "block",
+    "files",
+    "-- not SQL: sha256 of each file against build.json",
+    advice="Build again: the files were changed after the build.",
+)
+READABLE = Check(
+    "files.readable",
+    "Every file is Parquet with the declared columns and the number of rows in build.json",
+    "block",
+    "files",
+    "-- not SQL: each file's footer against the schema and build.json",
+    advice="Build again: the file is broken, or from another version of the schema.",
+)
+
+
+@dataclass
+class Files:
+    """What was found on disk.
+
+    Attributes:
+        hashes: path -> sha256 as hashed now, of every file there is that build.json names, and of build.json.
+        unreadable: paths that SQL must not open.
+        absent, changed, broken: (path, what is wrong) for the three checks.
+    """
+
+    hashes: dict[str, str] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
+    absent: list[tuple[str, str]] = field(default_factory=list)
+    changed: list[tuple[str, str]] = field(default_factory=list)
+    broken: list[tuple[str, str]] = field(default_factory=list)
+
+
+def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
+    """Look at every file that build.json names; `hashes` reads all their bytes."""
+    found = Files()
+    named = set()
+    for entry in sorted(folder.build["files"], key=lambda entry: entry["path"]):
+        path = folder.path / entry["path"]
+        named.add(entry["path"])
+        if not path.is_file():
+            found.absent.append((entry["path"], "is missing"))
+            found.unreadable.add(entry["path"])
+            continue
+        fault, opens = _fault(folder, entry, path)
+        if fault:
+            found.broken.append((entry["path"], fault))
+        if not opens:
+            found.unreadable.add(entry["path"])
+        if hashes:
+            digest = found.hashes[entry["path"]] = sha256(path)
+            if digest != entry["sha256"]:
+                found.changed.append(
+                    (entry["path"], f"has sha256 {digest[:12]}..., built was {entry['sha256'][:12]}...")
+                )
+                if opens and (fault := _decode(path)):
+                    found.broken.append((entry["path"], fault))
+                    found.unreadable.add(entry["path"])
+    for kind in ("data", "lineage", "rejects"):
+        for path in sorted((folder.path / kind).rglob("*")):
+            relative = path.relative_to(folder.path).as_posix()
+            if path.is_file() and relative not in named:
+                found.absent.append((relative, "is not in build.json"))
+    if hashes:
+        found.hashes["build.json"] = sha256(folder.build_json)
+    return found
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _fault(folder: DatasetFolder, entry: dict[str, Any], path: Path) -> tuple[str, bool]:
+    """(what is wrong, whether SQL can read it all the same)."""
+    try:
+        with pq.ParquetFile(path) as file:
+            schema, rows = file.schema_arrow, file.metadata.num_rows
+    except (pa.ArrowException, OSError) as error:
+        return f"is no readable Parquet file ({str(error).splitlines()[0]})", False
+    expected = _expected(folder, entry)
+    if not schema.equals(expected):
+        wrong = [name for name in expected.names if name not in schema.names or not _same(schema, expected, name)]
+        more = [name for name in schema.names if name not in expected.names]
+        return f"has other columns than declared ({', '.join(wrong + more) or 'their order'})", False
+    if rows != entry["rows"]:
+        return f"has {rows:,} rows, build.json says {entry['rows']:,}", True
+    return "", True
+
+
+def _same(schema: pa.Schema, expected: pa.Schema, name: str) -> bool:
+    return schema.field(name).equals(expected.field(name))
+
+
+def _decode(path: Path) -> str:
+    """What is wrong with the content of a file that was changed: its footer may be whole and its pages not."""
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches():
+                batch.validate(full=True)
+    except (pa.ArrowException, OSError) as error:
+        return f"cannot be read to its end ({str(error).splitlines()[0]})"
+    return ""
+
+
+def _expected(folder: DatasetFolder, entry: dict[str, Any]) -> pa.Schema:
+    kind = entry["path"].split("/")[0]
+    return {"lineage": LINEAGE_SCHEMA, "rejects": REJECT_SCHEMA}.get(kind) or folder.schema.table(entry["table"]).arrow

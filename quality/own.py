@@ -1,0 +1,57 @@
+"""Runs what a dataset adds to the shared checks: its views, then its checks and figures in their order."""
+
+from __future__ import annotations
+
+import duckdb
+
+from quality import sql
+from quality.connect import Session
+from quality.ledger import Ledger
+from quality.unique import as_check, check_unique
+from schemas import CheckSet, Figure, GoldsmithError, Plot, Unique, View
+
+
+def add_own_views(session: Session, views: tuple[View, ...]) -> None:
+    """Create the dataset's views; those whose needs are absent are left out, and what needs them with them.
+
+    Raises:
+        GoldsmithError: a view's SQL does not run.
+    """
+    for view in views:
+        if missing(session, view.needs):
+            continue
+        kind = "TEMP TABLE" if view.materialise else "VIEW"
+        try:
+            session.con.execute(f"CREATE {kind} {sql.name(view.name)} AS {view.sql}")
+        except duckdb.Error as error:
+            reason = " ".join(str(error).split("\n\nLINE")[0].split())
+            raise GoldsmithError(
+                f"[{session.dataset.name} > view {view.name}] its SQL does not run ({reason}): mend the view"
+            ) from None
+        session.names.add(view.name)
+
+
+def run_own(ledger: Ledger, checks: CheckSet) -> None:
+    """Run the dataset's checks and figures; the views must be there."""
+    for check in checks.checks:
+        needs = () if isinstance(check, Unique) else check.needs
+        absent = missing(ledger.session, (check.table, *needs))
+        shown = as_check(check) if isinstance(check, Unique) else check
+        if absent:
+            ledger.skip(shown, f"the dataset has no {', '.join(absent)}")
+        elif isinstance(check, Unique):
+            check_unique(ledger, check)
+        elif isinstance(check, Figure):
+            ledger.figure(check)
+        else:
+            ledger.check(check)
+
+
+def missing(session: Session, needs: tuple[str, ...]) -> list[str]:
+    """The tables and views among `needs` that there are not."""
+    return [need for need in needs if need not in session.names]
+
+
+def applies(session: Session, plot: Plot) -> bool:
+    """Whether a plot's tables are all there."""
+    return not missing(session, plot.needs)

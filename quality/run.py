@@ -1,0 +1,150 @@
+"""Runs all checks over a dataset folder and writes quality/findings.parquet and quality/report.json.
+
+What SQL can read is said in `quality.connect`; what a check is, in `schemas.checks`. This module knows only the order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Collection
+from importlib.metadata import version
+from pathlib import Path
+
+from quality import drift, files, profile
+from quality.connect import Session, add_views, opened
+from quality.constraints import check_constraints
+from quality.ledger import Ledger
+from quality.links import check_accounting, check_lineage, check_references
+from quality.own import add_own_views, run_own
+from quality.results import Report
+from quality.unique import check_duplicates, check_keys
+from schemas import CheckSet, DatasetFolder, GoldsmithError
+
+GROUPS = (
+    "files",
+    "constraints",
+    "keys",
+    "references",
+    "duplicates",
+    "lineage",
+    "profile",
+    "drift",
+    "own",
+)
+"""The groups of checks in the order they run. `own` are the dataset's."""
+
+
+def check(
+    folder: DatasetFolder,
+    checks: CheckSet,
+    *,
+    previous: DatasetFolder | None = None,
+    memory_limit: str = "2GB",
+    threads: int | None = None,
+    groups: Collection[str] = GROUPS,
+) -> Report:
+    """Check a dataset folder, and write what was found into its `quality/`.
+
+    Args:
+        previous: an earlier release to compare with.
+        memory_limit: for DuckDB, which spills beside the data above it.
+        threads: of DuckDB; all cores if not given.
+        groups: some of `GROUPS`. A partial run vouches for no file, so that no release can rest on it.
+
+    Raises:
+        GoldsmithError: the folder is no dataset, or SQL of a check does not run. Data that fails raises nothing.
+    """
+    unknown = sorted(set(groups) - set(GROUPS))
+    if unknown:
+        raise GoldsmithError(f"[check > groups] there is no {', '.join(unknown)}: choose from {', '.join(GROUPS)}")
+    found = files.examine(folder, hashes="files" in groups)
+    with opened(folder, previous, memory_limit=memory_limit, threads=threads) as session:
+        add_views(session, found.unreadable)
+        ledger = Ledger(session)
+        _files(ledger, found, "files" in groups)
+        measured = _shared(ledger, groups)
+        if "own" in groups:
+            add_own_views(session, checks.views)
+            run_own(ledger, checks)
+        return _write(session, ledger, measured, found.hashes, tuple(group for group in GROUPS if group in groups))
+
+
+def _files(ledger: Ledger, found: files.Files, hashed: bool) -> None:
+    ledger.listed(files.PRESENT, found.absent)
+    ledger.listed(files.READABLE, found.broken)
+    if hashed:
+        ledger.listed(files.UNCHANGED, found.changed)
+
+
+def _shared(ledger: Ledger, groups: Collection[str]) -> dict[str, profile.TableProfile]:
+    """Run the checks that every dataset has, table by table within a group."""
+    session = ledger.session
+    by_table = {
+        "constraints": check_constraints,
+        "keys": check_keys,
+        "references": check_references,
+        "duplicates": check_duplicates,
+        "lineage": check_lineage,
+    }
+    for group, run in by_table.items():
+        if group in groups:
+            for table in session.dataset.tables:
+                run(ledger, table)
+    if "lineage" in groups:
+        check_accounting(ledger)
+    measured: dict[str, profile.TableProfile] = {}
+    if "profile" in groups:
+        for table in session.dataset.tables:
+            measured[table.name] = profile.check_profile(ledger, table)
+    if "drift" in groups and session.previous is None:
+        drift.skip_drift(ledger)
+    elif "drift" in groups:
+        for table in session.dataset.tables:
+            drift.check_drift(ledger, table)
+    return measured
+
+
+def _write(
+    session: Session,
+    ledger: Ledger,
+    measured: dict[str, profile.TableProfile],
+    hashes: dict[str, str],
+    groups: tuple[str, ...],
+) -> Report:
+    """Replace findings and report so that a report on disk always belongs to the findings beside it."""
+    folder = session.folder
+    quality = folder.findings.parent
+    quality.mkdir(exist_ok=True)
+    for stale in (folder.report_json, folder.report_html):
+        stale.unlink(missing_ok=True)
+    written = ledger.write(folder.findings)
+    report = Report(
+        dataset=session.dataset.name,
+        title=session.dataset.title,
+        version=folder.build["version"],
+        groups=groups,
+        results=tuple(ledger.results),
+        files=hashes if groups == GROUPS else {},
+        findings={"rows": written.rows, "sha256": written.sha256},
+        profile={name: table.to_json() for name, table in measured.items()},
+        accounting=list(folder.build["accounting"]),
+        sources=list(folder.build["sources"]),
+        tools={"python": platform.python_version(), **{tool: version(tool) for tool in ("duckdb", "numpy", "pyarrow")}},
+    )
+    text = json.dumps(report.to_json(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+    _replace(folder.report_json, text + "\n")
+    return report
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,84 @@
+"""Writing SQL safely: names, literals and types. Every name and value that enters a query passes through here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from schemas import Bool, Date, Float, Int, Json, Label, List, Struct, Table, Text, Timestamp
+from schemas.types import MEDIA, Type
+
+SPLIT = "_split"
+"""The column beside a table's own that holds the split of a row."""
+
+
+def name(text: str) -> str:
+    """`text` as a quoted identifier."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def names(texts: list[str] | tuple[str, ...]) -> str:
+    """Identifiers with commas."""
+    return ", ".join(name(text) for text in texts)
+
+
+def literal(value: Any) -> str:
+    """A string, number, boolean or None as a literal; anything else as the text of its ISO form."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return f"'{value!r}'::DOUBLE"
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def literals(values: list[Any] | tuple[Any, ...]) -> str:
+    """Literals with commas."""
+    return ", ".join(literal(value) for value in values)
+
+
+def files(paths: list[str]) -> str:
+    """A scan of Parquet files."""
+    return f"read_parquet([{literals(paths)}])"
+
+
+def duck_type(kind: Type) -> str:
+    """The DuckDB type of a column of type `kind`, as DuckDB names it in `DESCRIBE`."""
+    match kind:
+        case Text():
+            return "VARCHAR"
+        case Int(bits):
+            return {8: "TINYINT", 16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}[bits]
+        case Float(bits):
+            return {32: "FLOAT", 64: "DOUBLE"}[bits]
+        case Bool():
+            return "BOOLEAN"
+        case Date():
+            return "DATE"
+        case Timestamp():
+            return "TIMESTAMP"
+        case Label():
+            return "BIGINT"
+        case Json():
+            return "JSON"
+        case List(of):
+            return f"{duck_type(of)}[]"
+        case Struct(fields):
+            return f"STRUCT({', '.join(f'{name(field)} {duck_type(of)}' for field, of in fields)})"
+    if kind.arrow == MEDIA:
+        return 'STRUCT("bytes" BLOB, path VARCHAR)'
+    raise TypeError(f"{kind} has no DuckDB type")
+
+
+def row_id(table: Table, alias: str = "") -> str:
+    """The id of a row, never null: a null key, which is a fault of its own, still has to be named."""
+    prefix = f"{alias}." if alias else ""
+    shown = " || '/' || ".join(f"coalesce({prefix}{name(key)}::VARCHAR, 'null')" for key in table.key)
+    return f"coalesce({table.row_id_sql(alias)}, {shown})"
+
+
+def number(value: float) -> str:
+    """A finite number as people and DuckDB write it, exactly: 5 (not 5.0), 0.25, 1e-07."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

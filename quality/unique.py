@@ -1,0 +1,143 @@
+"""Rows that repeat one another: keys, declared unique columns, whole rows, and rows in two splits.
+
+Equal rows have equal hashes. So the hashes (8 bytes a row) are sorted, and only rows whose hash occurs twice are
+compared in full: exact, and several times cheaper than grouping everything. Above the memory budget the hashes are grouped in
+DuckDB, which spills to disk, with the same result.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from quality import sql
+from quality.connect import Session
+from quality.ledger import Ledger
+from schemas import Audio, Check, Image, Json, List, Struct, Table, Text, Unique
+
+_BATCH_ROWS = 131_072
+
+
+def check_keys(ledger: Ledger, table: Table) -> None:
+    """`<table>.key_unique`: no two rows have the same key."""
+    unique = Unique(
+        f"{table.name}.key_unique",
+        f"The key ({', '.join(table.key)}) names one row",
+        "block",
+        table.name,
+        table.key,
+        "Mend the key in the builder, or merge the rows there.",
+    )
+    check_unique(ledger, unique)
+
+
+def check_unique(ledger: Ledger, unique: Unique) -> None:
+    """Run a `Unique`: each row after the first (by split and id) that has the same values fails."""
+    table = ledger.session.dataset.table(unique.table)
+    repeated(ledger.session, table, unique.columns)
+    word = sql.literal("same " + ", ".join(unique.columns) + " as row ")
+    query = f"SELECT id, {word} || first AS message FROM ({_groups(ledger.session, table, unique.columns)}) WHERE n > 1"
+    ledger.check(as_check(unique), query)
+
+
+def as_check(unique: Unique) -> Check:
+    """A `Unique` with SQL for people to read."""
+    columns, table = sql.names(unique.columns), sql.name(unique.table)
+    shown = f"SELECT {columns}, count(*) FROM {table} GROUP BY ALL HAVING count(*) > 1"
+    return Check(unique.name, unique.meaning, unique.severity, unique.table, shown, advice=unique.advice)
+
+
+def check_duplicates(ledger: Ledger, table: Table) -> None:
+    """`<table>.duplicate_rows` (the same content twice) and `<table>.leakage` (the same content in two splits)."""
+    content = content_columns(table)
+    shown = f"SELECT {sql.names(content)}, count(*) FROM {sql.name(table.name)} GROUP BY ALL HAVING count(*) > 1"
+    duplicates = Check(
+        f"{table.name}.duplicate_rows",
+        "No two rows have the same content under different keys",
+        "warn",
+        table.name,
+        shown,
+        advice="Merge them in the builder, or say in the datasheet why they repeat.",
+    )
+    leakage = Check(
+        f"{table.name}.leakage",
+        "No row's content is in two splits",
+        "block",
+        table.name,
+        shown.replace("count(*) > 1", f"count(DISTINCT {sql.SPLIT}) > 1"),
+        advice="Split by content, not by row: keep equal rows in one split.",
+    )
+    if not _tells_rows_apart(table, content):
+        why = "beside its key the table has only numbers, categories and references, which repeat by nature"
+        ledger.skip(duplicates, why)
+        ledger.skip(leakage, why)
+        return
+    repeated(ledger.session, table, content)
+    groups = _groups(ledger.session, table, content)
+    ledger.check(duplicates, f"SELECT id, 'same content as row ' || first AS message FROM ({groups}) WHERE n > 1")
+    if len(table.splits) < 2:
+        ledger.skip(leakage, "the table has one split")
+        return
+    message = (
+        f"'in split ' || {sql.SPLIT} || ', same content as row ' || first || ' in split ' || first_split AS message"
+    )
+    ledger.check(leakage, f"SELECT id, {message} FROM ({groups}) WHERE {sql.SPLIT} <> first_split")
+
+
+def content_columns(table: Table) -> tuple[str, ...]:
+    """All columns but the row's own name. The leading parts of a compound key (an assay, a speaker) are content."""
+    return tuple(name for name in table.names if name != table.key[-1])
+
+
+def _tells_rows_apart(table: Table, content: tuple[str, ...]) -> bool:
+    columns = [table.column(name) for name in content]
+    free = [column for column in columns if column.allowed is None and column.references is None]
+    return any(isinstance(column.type, Text | Json | Image | Audio | List | Struct) for column in free)
+
+
+def repeated(session: Session, table: Table, columns: tuple[str, ...]) -> None:
+    """Fill the temporary table `_repeated` (h) with the hashes that occur more than once in `columns`."""
+    source = f"SELECT hash({sql.names(columns)}) AS h FROM {sql.name(table.name)}"
+    (rows,) = session.one(f"SELECT count(*) FROM {sql.name(table.name)}")
+    session.con.execute("CREATE OR REPLACE TEMP TABLE _repeated (h UBIGINT)")
+    if rows * 8 > session.sort_bytes:
+        session.con.execute(f"INSERT INTO _repeated SELECT h FROM ({source}) GROUP BY h HAVING count(*) > 1")
+        return
+    hashes = sorted_hashes(session, source, rows)
+    again = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+    if len(again):
+        session.con.register("_again", pa.table({"h": again}))
+        session.con.execute("INSERT INTO _repeated FROM _again")
+        session.con.unregister("_again")
+
+
+def sorted_hashes(session: Session, source: str, rows: int) -> np.ndarray:
+    """The single column that `source` returns, sorted, uint64 of shape (rows,)."""
+    hashes = np.empty(rows, np.uint64)
+    end = 0
+    for batch in session.con.sql(source).to_arrow_reader(_BATCH_ROWS):
+        values = batch.column(0).to_numpy()
+        hashes[end : end + len(values)] = values
+        end += len(values)
+    hashes = hashes[:end]
+    hashes.sort()
+    return hashes
+
+
+def _groups(session: Session, table: Table, columns: tuple[str, ...]) -> str:
+    """Rows with a hash in `_repeated`: id, _split, and by exact values n (place in its group), first, first_split."""
+    (some,) = session.one("SELECT count(*) FROM _repeated")
+    if not some:
+        return f"SELECT '' AS id, '' AS {sql.SPLIT}, '' AS first, '' AS first_split, 0 AS n WHERE false"
+    values = [f"_{index}" for index in range(len(columns))]
+    renamed = ", ".join(f"{sql.name(column)} AS {value}" for column, value in zip(columns, values, strict=True))
+    rows = (
+        f"SELECT {sql.row_id(table)} AS _id, {sql.SPLIT}, {renamed} FROM {sql.name(table.name)} "
+        f"WHERE hash({sql.names(columns)}) IN (FROM _repeated)"
+    )
+    order = f"ORDER BY list_position([{sql.literals(table.splits)}], {sql.SPLIT}), _id"
+    return (
+        f"SELECT _id AS id, {sql.SPLIT}, row_number() OVER w AS n, first_value(_id) OVER w AS first, "
+        f"first_value({sql.SPLIT}) OVER w AS first_split "
+        f"FROM ({rows}) WINDOW w AS (PARTITION BY {', '.join(values)} {order})"
+    )
