@@ -1,8 +1,9 @@
 """A builder's code as a checksum: what its rows depend on besides sources and parameters.
 
 It covers the builder's module and everything first-party that it imports, transitively, as syntax: comments, docstrings
-and layout do not count, an edit of a helper does. A dataset's `checks.py` does not count, for it makes no rows. Modules
-imported under a computed name are not seen; files that the code reads must be sources (`path = ...` in `sources.toml`).
+and layout do not count, an edit of a helper does. `checks.py` and `checks_*.py` do not count, for they make no rows.
+Modules imported under a computed name are not seen; files that the code reads must be sources (`path = ...` in
+`sources.toml`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 import hashlib
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
@@ -48,7 +50,7 @@ def closure(module: str) -> dict[str, str]:
     waiting = [module, _WRITER]
     while waiting:
         name = waiting.pop()
-        if name in found or name.partition(".")[0] not in ours or name.rpartition(".")[2] == "checks":
+        if name in found or name.partition(".")[0] not in ours or _makes_no_rows(name):
             continue
         file = _file(name)
         if file is None:
@@ -59,6 +61,10 @@ def closure(module: str) -> dict[str, str]:
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
         waiting += [package, *_imports(tree, package)]
     return found
+
+
+def _makes_no_rows(name: str) -> bool:
+    return re.fullmatch(r"checks(_\w+)?", name.rpartition(".")[2]) is not None
 
 
 def _file(name: str) -> Path | None:

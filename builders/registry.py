@@ -32,6 +32,11 @@ def broken() -> dict[str, str]:
     return _load_all()[1]
 
 
+def names() -> list[str]:
+    """The names of all builders, usable or not; imports none."""
+    return sorted(_loaders())
+
+
 def get(name: str) -> Builder:
     """The builder of a dataset; no other is imported.
 
