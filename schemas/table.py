@@ -111,7 +111,7 @@ class Table:
         for column in self.columns:
             form = {field.name: getattr(column, field.name) for field in fields(column)}
             form["type"] = column.type.to_json()
-            columns.append({name: value for name, value in form.items() if value not in (None, False)})
+            columns.append({name: value for name, value in form.items() if value is not None and value is not False})
         return {
             "name": self.name,
             "meaning": self.meaning,
