@@ -1,0 +1,381 @@
+"""The command line. It names the steps of the street and knows how they follow each other; the rooms do the work."""
+
+from __future__ import annotations
+
+import errno
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schemas import DatasetFolder, GoldsmithError
+
+if TYPE_CHECKING:
+    from builders import Builder, Sources
+    from releases import Waiver
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class Street(click.Group):
+    """Commands whose users' mistakes end in one line and exit code 2, never in a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except GoldsmithError as error:
+            raise _Mistake(str(error)) from None
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
+                raise
+            where = f"[{error.filename}] " if error.filename else ""
+            raise _Mistake(f"{where}{error.strerror}: nothing was half-written; make room and run it again") from None
+
+
+class _Mistake(click.ClickException):
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"goldsmith: {self.message}", err=True)
+
+
+@click.group(cls=Street, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="goldsmith")
+def main() -> None:
+    """Build, check, document, release and publish datasets that anyone can make again.
+
+    \b
+    sources -> build -> check -> card -> release -> publish
+    Exit codes: 0 all well, 1 the data failed, 2 the call was wrong or something is missing.
+    """
+
+
+def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say where source files come from."""
+    for option in (
+        click.option("--source", "overrides", multiple=True, metavar="NAME=PATH", help="Your own file for a source."),
+        click.option("--mirror", "mirrors", multiple=True, metavar="DIR", help="Folder or URL laid out as host/path."),
+        click.option("--cache", type=FOLDER, help="Where fetched files are kept (default: the user's cache)."),
+    ):
+        command = option(command)
+    return command
+
+
+def _load_sources(builder: Builder, overrides: tuple[str, ...], mirrors: tuple[str, ...], **options: Any) -> Sources:
+    from builders.sources import Sources
+
+    named = {}
+    for text in overrides:
+        name, equals, path = text.partition("=")
+        if not equals:
+            raise GoldsmithError(f"--source {text}: write it as NAME=PATH")
+        named[name] = Path(path)
+    return Sources.load(builder.folder, overrides=named, mirrors=mirrors, **options)
+
+
+def _builder_of(folder: DatasetFolder) -> Builder:
+    from builders.registry import get
+
+    return get(folder.build["dataset"])
+
+
+@main.command("list")
+@click.option("--names", is_flag=True, help="Only the names of the datasets that have a bundled sample.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def list_(names: bool, as_json: bool) -> None:
+    """Datasets known here, their version, their sources and what each needs.
+
+    Example: goldsmith list
+    """
+    from builders.registry import broken, known
+
+    builders = known()
+    if names:
+        for name, builder in builders.items():
+            if (builder.folder / "sample" / "sources.toml").is_file():
+                click.echo(name)
+        return
+    rows = [_describe(name, builder) for name, builder in builders.items()]
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        click.echo(f"{row['name']:12} {row['version']:8} {row['title']}")
+        click.echo(f"{'':21} {row['sources']} sources, {row['redistributable']} of them may be passed on")
+        for need in row["needs"]:
+            click.echo(f"{'':21} needs {need}")
+    for name, why in broken().items():
+        click.echo(f"{name:12} cannot be used: {why}", err=True)
+
+
+def _describe(name: str, builder: Builder) -> dict[str, Any]:
+    from builders.sources import Sources
+
+    sources = Sources.load(builder.folder)
+    specs = [sources.spec(source) for source in sources.names]
+    return {
+        "name": name,
+        "version": builder.version,
+        "title": builder.schema.title,
+        "tables": [table.name for table in builder.schema.tables],
+        "sources": len(specs),
+        "redistributable": sum(spec.redistribute for spec in specs),
+        "needs": [f"{spec.name}: {spec.manual}" for spec in specs if spec.manual],
+    }
+
+
+@main.command()
+@click.argument("name")
+@click.option("-o", "--out", type=FOLDER, help="Folder of the dataset (default: out/NAME).")
+@click.option("--sample", is_flag=True, help="From the bundled sample.")
+@click.option("--redistributable", is_flag=True, help="Leave out sources whose licence does not allow passing them on.")
+@_source_options
+def plan(name: str, out: Path | None, sample: bool, redistributable: bool, **where: Any) -> None:
+    """What `build` would do, and why.
+
+    Example: goldsmith plan virogym --sample
+    """
+    from builders.build import plan as make_plan
+    from builders.registry import get
+
+    builder = get(name)
+    sources = _load_sources(builder, sample=sample, redistributable_only=redistributable, **where)
+    for shard, verdict, why in make_plan(builder, sources, out or Path("out") / name):
+        click.echo(f"{verdict:6} {shard.name:40} {why}")
+
+
+@main.command()
+@click.argument("name")
+@click.option("-o", "--out", type=FOLDER, help="Folder of the dataset (default: out/NAME).")
+@click.option("--sample", is_flag=True, help="From the bundled sample.")
+@click.option("--redistributable", is_flag=True, help="Leave out sources whose licence does not allow passing them on.")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True)
+@click.option("--shard", "part", metavar="I/N", help="Only the I-th of N parts, for job arrays; then once without.")
+@_source_options
+def build(
+    name: str, out: Path | None, sample: bool, redistributable: bool, workers: int, engine: str, part: str | None,
+    **where: Any,
+) -> None:  # fmt: skip
+    """Build a dataset from its pinned sources.
+
+    Example: goldsmith build virogym --mirror ../mirror -o out/virogym
+    """
+    from builders.build import build as run
+    from builders.registry import get
+
+    builder = get(name)
+    sources = _load_sources(builder, sample=sample, redistributable_only=redistributable, **where)
+    result = run(builder, sources, out or Path("out") / name, workers=workers, part=_part(part))
+    click.echo(result.text())
+
+
+def _part(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    index, _, count = text.partition("/")
+    if not (index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+        raise GoldsmithError(f"--shard {text}: write I/N with 1 <= I <= N, such as 3/8")
+    return int(index), int(count)
+
+
+@main.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--previous", type=FOLDER, help="An earlier release to compare with (drift, rows gone).")
+@click.option("--memory", default="2GB", show_default=True, help="Memory before DuckDB spills to disk.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def check(folder: Path, previous: Path | None, memory: str, as_json: bool) -> None:
+    """Check a dataset; exit 1 if a blocking check fails.
+
+    Writes quality/findings.parquet (every failing key), quality/report.json and quality/report.html.
+
+    Example: goldsmith check out/virogym
+    """
+    dataset = DatasetFolder(folder)
+    report = _check(dataset, _builder_of(dataset), previous, memory)
+    if as_json:
+        click.echo(dataset.report_json.read_text(encoding="utf-8"))
+    else:
+        from quality.console import show
+
+        show(report)
+        click.echo(f"report: {dataset.report_html}")
+    sys.exit(0 if report.passed else 1)
+
+
+def _check(dataset: DatasetFolder, builder: Builder, previous: Path | None = None, memory: str = "2GB") -> Any:
+    from quality import report_html, run
+
+    earlier = DatasetFolder(previous) if previous else None
+    report = run.check(dataset, builder.checks, previous=earlier, memory_limit=memory)
+    report_html.write(dataset, report, builder.checks.plots)
+    return report
+
+
+@main.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; exit 1 if a document and the data disagree.")
+def card(folder: Path, only_check: bool) -> None:
+    """Write README.md, DATASHEET.md, croissant.json and CITATION.cff, or check the ones that are there.
+
+    Example: goldsmith card out/virogym --check
+    """
+    import cards
+
+    dataset = DatasetFolder(folder)
+    builder = _builder_of(dataset)
+    if not only_check:
+        for path in cards.write(dataset, builder.folder):
+            click.echo(path)
+        return
+    problems = cards.problems(dataset, builder.folder)
+    for line in problems:
+        click.echo(line)
+    sys.exit(1 if problems else 0)
+
+
+@main.command()
+@click.argument("folder", type=FOLDER)
+@click.option("-o", "--out", type=FOLDER, required=True, help="Folder of the release; it must not exist.")
+@click.option("--version", default="auto", show_default=True, help="SemVer, or auto: the least honest step.")
+@click.option("--previous", type=FOLDER, help="The release before this one.")
+@click.option("--waivers", type=FILE, help="TOML file of waivers; it is released with the data.")
+def release(folder: Path, out: Path, version: str, previous: Path | None, waivers: Path | None) -> None:
+    """Freeze a checked dataset as a release. Exit 1 if the gate refuses, with every reason.
+
+    Example: goldsmith release out/virogym --version 1.0.0 -o out/releases/virogym-1.0.0
+    """
+    import releases
+
+    dataset = DatasetFolder(folder)
+    if there := releases.released(dataset, version, out, waivers):
+        click.echo(f"{out} is this release already: {there.dataset} {there.version}")
+        return
+    builder = _builder_of(dataset)
+    earlier = DatasetFolder(previous) if previous else None
+    excused = releases.read_waivers(waivers) if waivers else ()
+    with _without_dropped(dataset, builder, out, excused) as ready:
+        import cards
+
+        verdict = releases.gate(ready, version, previous=earlier, waivers=excused)
+        cards.write(ready, builder.folder, version=verdict.version)
+        try:
+            manifest = releases.release(ready, verdict.version, out, previous=earlier, waivers=waivers)
+        except releases.RefusedError as error:
+            for line in error.refusals:
+                click.echo(f"refused: {line}", err=True)
+            sys.exit(1)
+    for line in verdict.notes:
+        click.echo(line)
+    click.echo(f"released {manifest.dataset} {manifest.version} in {out}")
+
+
+@contextmanager
+def _without_dropped(
+    dataset: DatasetFolder, builder: Builder, beside: Path, waived: Sequence[Waiver]
+) -> Iterator[DatasetFolder]:
+    """The dataset, or, where `drop` checks failed, a checked copy of it without those rows."""
+    import releases
+
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{beside.name}.", dir=beside.parent) as room:
+        copy = DatasetFolder(Path(room) / "dataset")
+        if not releases.apply_drops(dataset, copy.path, waived=waived):
+            yield dataset
+            return
+        _check(copy, builder)
+        yield copy
+
+
+@main.command()
+@click.argument("old", type=FOLDER)
+@click.argument("new", type=FOLDER)
+@click.option("--html", type=FILE, help="Also as a page.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def diff(old: Path, new: Path, html: Path | None, as_json: bool) -> None:
+    """Compare two releases or dataset folders row by row, and say the least honest version step.
+
+    Example: goldsmith diff out/releases/virogym-1.0.0 out/virogym --html diff.html
+    """
+    import releases
+
+    difference = releases.diff(DatasetFolder(old), DatasetFolder(new))
+    click.echo(json.dumps(difference.to_json(), indent=1) if as_json else difference.text())
+    if html:
+        releases.write_diff_html(difference, html)
+
+
+@main.command()
+@click.argument("release", type=FOLDER)
+@click.option("-o", "--out", type=FOLDER, help="Folder for the rebuild (default: a temporary one).")
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@_source_options
+def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> None:
+    """Build a release again from its lock, and compare the rows. Exit 1 if they differ.
+
+    Example: goldsmith regenerate out/releases/virogym-1.0.0 --mirror ../mirror --workers 2
+    """
+    import releases
+    from builders.build import build as run
+    from builders.registry import get
+
+    wants = releases.wants(release)
+    builder = get(wants.dataset)
+    sources = _load_sources(
+        builder, sample=wants.sample, redistributable_only=wants.redistributable_only, **where
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="goldsmith-regenerate-") as room:
+        rebuilt = DatasetFolder(out or Path(room) / "rebuilt")
+        run(builder, sources, rebuilt.path, workers=workers)
+        if wants.drops:
+            _check(rebuilt, builder)
+        with _without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived if wants.drops else ()) as ready:
+            comparison = releases.compare(release, ready)
+    for line in comparison.lines:
+        click.echo(line)
+    verdict = "the same rows" if comparison.equal else "NOT the same rows"
+    click.echo(f"{wants.dataset} {wants.version}: {verdict}")
+    sys.exit(0 if comparison.equal else 1)
+
+
+@main.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("row_id", metavar="ID")
+@click.option("--table", help="Where the id is in several tables.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@_source_options
+def explain(folder: Path, row_id: str, table: str | None, as_json: bool, **where: Any) -> None:
+    """Walk a row back to the place in the source that it came from.
+
+    Example: goldsmith explain out/virogym RABV_entry_Pasteur --table assays
+    """
+    from builders.explain import explain as walk
+
+    dataset = DatasetFolder(folder)
+    sources = _load_sources(_builder_of(dataset), sample=dataset.build["sample"], **where)
+    found = walk(dataset, row_id, sources, table)
+    click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1) if as_json else found.text())
+
+
+@main.command()
+@click.argument("name")
+@click.option("--into", type=FOLDER, default=Path(), help="Where to lay it (default: here).")
+def new(name: str, into: Path) -> None:
+    """Lay the folder of a new dataset: a package that builds as it is, to be filled.
+
+    Example: goldsmith new birdsong --into ~/datasets
+    """
+    from builders.new import new as lay
+
+    for path in lay(name, into):
+        click.echo(path)
+
+
+if __name__ == "__main__":
+    main()
