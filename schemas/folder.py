@@ -53,7 +53,7 @@ FINDING_SCHEMA = pa.schema(
         pa.field("value", pa.float64()),
     ]
 )
-"""`quality/findings.parquet`: every failing row of every check, and every figure outside its bounds (`id` = subject)."""
+"""`quality/findings.parquet`: every failing row of every check, and every figure outside its bounds (`id`: subject)."""
 
 _SHARD = re.compile(r"(?P<split>\w+)-(?P<index>\d{5})-of-(?P<count>\d{5})\.parquet")
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -43,8 +44,11 @@ class _HashingFile:
         self.sha256 = hashlib.sha256()
         self.size = 0
         self.closed = False
+        self.broken = False
 
     def write(self, data: bytes | memoryview) -> int:
+        if self.broken:
+            return len(data)
         self.sha256.update(data)
         self.size += len(data)
         return self.file.write(data)
@@ -80,6 +84,9 @@ class ParquetFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._file.broken = kind is not None
+        with suppress(pa.ArrowException, OSError):
+            self._writer.close()  # Otherwise it closes itself later, into the file that is gone.
         self._file.file.close()
         self._temporary.unlink(missing_ok=True)
 

@@ -15,7 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.errors import GoldsmithError
-from schemas.types import Type, from_json
+from schemas.types import Bool, Date, Int, Label, Text, Type, from_json
+
+KEY_TYPES = (Bool, Date, Int, Label, Text)
+"""Types whose values read the same everywhere; floats and timestamps do not (`1` is `1.0` to DuckDB)."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,15 @@ class Table:
     def __post_init__(self) -> None:
         missing = [name for name in self.key if name not in self.names]
         if missing or not self.key:
-            raise GoldsmithError(f"[{self.name}] key {self.key} names no column {missing}: declare it among the columns")
+            raise GoldsmithError(
+                f"[{self.name}] key {self.key} names no column {missing}: declare it among the columns"
+            )
+        for name in self.key:
+            if not isinstance(self.column(name).type, KEY_TYPES):
+                label = self.column(name).type.label
+                raise GoldsmithError(
+                    f"[{self.name} > {name}] a {label} cannot be in a key, for it is not written one way only: use text"
+                )
 
     @property
     def names(self) -> list[str]:
@@ -92,7 +103,7 @@ class Table:
     def row_ids(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
         """The id of each row: its key values, joined by `/` (a `/` inside a value is written `%2F`)."""
         parts = [self._escaped(pc.cast(rows.column(name), pa.string())) for name in self.key]
-        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")
+        return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")  # pyright: ignore
 
     def row_id_sql(self, alias: str = "") -> str:
         """The SQL expression of a row's id, equal to `row_ids`; `alias` is the table's alias in the query."""
@@ -103,7 +114,7 @@ class Table:
         return " || '/' || ".join(f"replace({part}, '/', '%2F')" for part in parts)
 
     def _escaped(self, values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-        return values if len(self.key) == 1 else pc.replace_substring(values, "/", "%2F")
+        return values if len(self.key) == 1 else pc.replace_substring(values, "/", "%2F")  # pyright: ignore
 
     def to_json(self) -> dict[str, Any]:
         """A plain form that `Table.from_json` reads back; empty attributes are left out."""

@@ -1,0 +1,110 @@
+"""Row ids are the same to Arrow and DuckDB; declarations are read back as written; mistakes are named."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from schemas import (
+    Audio,
+    Bool,
+    Column,
+    Date,
+    Float,
+    GoldsmithError,
+    Image,
+    Int,
+    Json,
+    Label,
+    List,
+    Struct,
+    Table,
+    Text,
+    Timestamp,
+)
+from schemas.types import Type, from_json
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+KEYS = {
+    "a": (Text(), TEXT | st.sampled_from(["a/b", "%2F", "/", ""])),
+    "b": (Int(), st.integers(-(2**63), 2**63 - 1)),
+    "c": (Date(), st.dates(date(1, 1, 1), date(9999, 12, 31))),
+    "d": (Bool(), st.booleans()),
+    "e": (Int(8), st.integers(-128, 127)),
+    "f": (Label(("x", "y")), st.integers(0, 1)),
+}
+TYPES = st.recursive(
+    st.sampled_from([Text(), Bool(), Date(), Timestamp(), Json(), Image(), Audio(), Audio(16000)])
+    | st.sampled_from([8, 16, 32, 64]).map(Int)
+    | st.sampled_from([32, 64]).map(Float)
+    | st.lists(TEXT, unique=True, min_size=1, max_size=3).map(lambda names: Label(tuple(names))),
+    lambda inner: inner.map(List) | st.dictionaries(TEXT, inner, min_size=1, max_size=3).map(Struct),
+    max_leaves=6,
+)
+
+
+def _table(key: tuple[str, ...]) -> Table:
+    columns = tuple(Column(name, kind, "A key.") for name, (kind, _) in KEYS.items())
+    return Table("keyed", "Rows.", columns, key=key)
+
+
+@given(
+    st.lists(st.sampled_from(sorted(KEYS)), min_size=1, max_size=6, unique=True),
+    st.lists(st.tuples(*(values for _, values in KEYS.values())), min_size=1, max_size=5),
+)
+@settings(max_examples=60, deadline=None)
+def test_ids_are_the_same_to_arrow_and_duckdb(key, values):
+    table = _table(tuple(key))
+    rows = pa.Table.from_pylist([dict(zip(KEYS, row, strict=True)) for row in values], schema=table.arrow)
+    query = f"SELECT {table.row_id_sql('r')} AS id FROM rows AS r"
+    assert [row[0] for row in duckdb.query(query).fetchall()] == table.row_ids(rows).to_pylist()
+
+
+@given(st.lists(st.tuples(TEXT, TEXT), unique=True, min_size=2, max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_different_keys_without_percent_signs_have_different_ids(pairs):
+    table = Table("pairs", "Rows.", (Column("a", Text(), "A."), Column("b", Text(), "B.")), key=("a", "b"))
+    pairs = list(dict.fromkeys((a.replace("%", ""), b.replace("%", "")) for a, b in pairs))
+    rows = pa.Table.from_pylist([{"a": a, "b": b} for a, b in pairs], schema=table.arrow)
+    assert len(set(table.row_ids(rows).to_pylist())) == len(pairs)
+
+
+@given(TYPES)
+def test_types_go_through_json(kind: Type):
+    assert from_json(kind.to_json()) == kind
+
+
+@given(TYPES)
+def test_every_type_has_an_arrow_type_a_feature_and_a_label(kind: Type):
+    assert isinstance(kind.arrow, pa.DataType)
+    assert kind.feature
+    assert kind.label
+
+
+def test_columns_go_through_json_with_all_their_attributes():
+    full = Column("a", Float(32), "A.", "s", True, 0.0, 1.0, (0.0, 1.0), None, "other.a")
+    text = Column("b", Text(), "B.", pattern="[a-z]+", allowed=("x", "y"), minimum=0)
+    table = Table("t", "T.", (full, text), key=("b",), splits=("train", "test"))
+    assert Table.from_json(table.to_json()) == table
+
+
+def test_an_unknown_type_is_named():
+    with pytest.raises(GoldsmithError, match="unknown column type 'Colour'"):
+        from_json({"type": "Colour"})
+
+
+@pytest.mark.parametrize("key", [(), ("absent",), ("a", "absent")])
+def test_a_key_has_to_name_columns(key):
+    with pytest.raises(GoldsmithError, match=r"\[keyed\] key .* names no column"):
+        _table(key)
+
+
+@pytest.mark.parametrize("kind", [Float(), Timestamp(), Json(), Image(), Audio(), List(Text()), Struct({"a": Text()})])
+def test_a_key_has_to_be_of_a_type_that_is_written_one_way_only(kind):
+    with pytest.raises(GoldsmithError, match=r"\[t > a\].* cannot be in a key"):
+        Table("t", "T.", (Column("a", kind, "A."),), key=("a",))
