@@ -6,7 +6,8 @@ Views (columns that are not said are the schema's):
 * `previous_<table>`, the same of an earlier release where one is given;
 * `rejects` (reason, message, source, place, record, table_name), all tables';
 * `lineage` (id, source, sha256, place, licence, table_name), all tables';
-* `sources` (name, url, path, sha256, size, licence, redistribute, accessed, citation);
+* `sources` (name, url, path, sha256, size, licence, redistribute, accessed, citation,
+  bom, encoding);
 * `accounting` (source, table_name, records, rows, merged, rejected, reasons MAP(reason, n));
 * `files` (path, table_name, split, sha256, rows, bytes), those that build.json names.
 
@@ -36,6 +37,7 @@ _SOURCES = pa.schema(
     [(name, pa.string()) for name in ("name", "url", "path", "sha256")]
     + [("size", pa.int64()), ("licence", pa.string()), ("redistribute", pa.bool_())]
     + [(name, pa.string()) for name in ("accessed", "citation")]
+    + [("bom", pa.bool_()), ("encoding", pa.string())]
 )
 _ACCOUNTING = pa.schema(
     [("source", pa.string()), ("table_name", pa.string())]
@@ -154,7 +156,7 @@ def add_views(session: Session, unreadable: set[str]) -> None:
     _side_view(session, "rejects", REJECT_SCHEMA, unreadable)
     _side_view(session, "lineage", LINEAGE_SCHEMA, unreadable)
     build = session.folder.build
-    _register(session, "sources", _SOURCES, build["sources"])
+    _register(session, "sources", _SOURCES, [{**entry, **entry["facts"]} for entry in build["sources"]])
     _register(session, "accounting", _ACCOUNTING, [_account(entry) for entry in build["accounting"]])
     _register(session, "files", _FILES, [{**entry, "table_name": entry["table"]} for entry in build["files"]])
 
