@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from releases.difference import Change, Difference, TableChange
 from releases.manifest import read_manifest, sha256_file
-from releases.rows import RowChanges, Some, compare_rows, is_label
+from releases.rows import RowChanges, Some, compare_rows, is_label, rows_text
 from schemas import Column, Dataset, DatasetFolder, GoldsmithError, Table
 
 _CONSTRAINTS = ("minimum", "maximum", "allowed", "pattern", "references")
@@ -32,10 +32,10 @@ def diff(old: DatasetFolder, new: DatasetFolder) -> Difference:
     for name in [*after, *(name for name in before if name not in after)]:
         if name not in before:
             tables.append(TableChange(name, None, _count(new, name)))
-            changes.append(Change("table added", name, None, f"{_count(new, name):,} rows"))
+            changes.append(Change("table added", name, None, rows_text(_count(new, name))))
         elif name not in after:
             tables.append(TableChange(name, _count(old, name), None))
-            changes.append(Change("table removed", name, None, f"{_count(old, name):,} rows"))
+            changes.append(Change("table removed", name, None, rows_text(_count(old, name))))
         else:
             changes += _table_changes(before[name], after[name])
             rows = _rows(old, new, name)
@@ -137,7 +137,7 @@ def _column_changes(table: str, old: Column, new: Column) -> Iterator[Change]:
 
 def _row_changes(table: Table, rows: RowChanges) -> Iterator[Change]:
     def change(kind: str, column: str | None, some: Some, text: str = "") -> Change:
-        return Change(kind, table.name, column, f"{text}{some.rows:,} rows", some.rows, some.samples)
+        return Change(kind, table.name, column, text + rows_text(some.rows), some.rows, some.samples)
 
     if rows.removed.rows:
         yield change("rows removed", None, rows.removed)

@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 
 from releases.difference import Change, Difference, TableChange
-from releases.rows import Sample
+from releases.rows import Sample, rows_text
 from releases.version import LEVELS
 
 _WORDS = {"+": "new", "-": "gone", "~": "changed", "=": "same"}
@@ -92,8 +92,8 @@ def _sign(table: TableChange, changes: Sequence[Change]) -> str:
 
 def _counts(table: TableChange) -> str:
     if table.before is None or table.after is None:
-        return f"{table.before if table.after is None else table.after:,} rows"
-    rows = f"{table.before:,} → {table.after:,} rows" if table.before != table.after else f"{table.after:,} rows"
+        return rows_text(table.after or table.before or 0)
+    rows = (f"{table.before:,} → " if table.before != table.after else "") + rows_text(table.after)
     moves = [("added", table.added), ("removed", table.removed), ("changed", table.changed)]
     return ", ".join([rows, *(f"{number:,} {word}" for word, number in moves if number)])
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from releases.rows import Sample
+from releases.rows import Sample, rows_text
 from releases.version import LEVELS, Level
 
 LEVELS_OF: Mapping[str, Level] = {
@@ -147,12 +147,12 @@ class Difference:
 def table_line(table: TableChange, changes: list[Change]) -> str:
     """A table on one line: its sign, rows before and after, and how many were added, removed and changed."""
     if table.before is None:
-        return f"+ {table.name}: {table.after:,} rows"
+        return f"+ {table.name}: {rows_text(table.after or 0)}"
     if table.after is None:
-        return f"- {table.name}: {table.before:,} rows"
+        return f"- {table.name}: {rows_text(table.before)}"
     moved = [f"+{table.added:,}", f"-{table.removed:,}", f"~{table.changed:,}"]
-    counts = f" -> {table.after:,} rows ({' '.join(moved)})" if changes else " rows"
-    return f"{'~' if changes else '='} {table.name}: {table.before:,}{counts}"
+    counts = f"{table.before:,} -> {rows_text(table.after)} ({' '.join(moved)})" if changes else rows_text(table.after)
+    return f"{'~' if changes else '='} {table.name}: {counts}"
 
 
 def samples_text(samples: tuple[Sample, ...]) -> str:

@@ -55,7 +55,7 @@ def _cause(out: Path, error: OSError) -> str:
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
             return f"[{out}] the disk is full: free some space and run again; nothing was written"
-        case errno.ENOTEMPTY | errno.EEXIST:
+        case errno.ENOTEMPTY:
             return f"[{out}] another process has just made it: remove it or choose another folder"
         case _:
             return f"[{out}] cannot be made ({error}): choose another folder; nothing was written"

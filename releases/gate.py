@@ -17,6 +17,7 @@ import duckdb
 from releases.diff import diff
 from releases.difference import Difference
 from releases.manifest import Bump, Waiver, read_manifest, sha256_file, verify_files, walk
+from releases.rows import rows_text
 from releases.version import FIRST, Version
 from releases.waivers import FILE, TRAIN_TO_TEST, Waivers
 from schemas import DatasetFolder, GoldsmithError
@@ -139,7 +140,7 @@ def _licences(folder: DatasetFolder) -> Iterator[str]:
     for table in folder.schema.tables:
         path = folder.lineage(table.name)
         if path.is_file() and (rows := _rows_without_licence(str(path))):
-            yield f"{rows:,} rows of {table.name} have no licence in lineage/{table.name}.parquet: build again"
+            yield f"{rows_text(rows)} of {table.name} without licence in lineage/{table.name}.parquet: build again"
 
 
 def _rows_without_licence(path: str) -> int:
@@ -161,5 +162,5 @@ def _moves(difference: Difference, desk: Waivers) -> Iterator[str]:
         table = change.table or ""
         if not desk.cover(TRAIN_TO_TEST, table):
             ids = ", ".join(sample.id for sample in change.samples)
-            text = f"{change.rows:,} rows of {table} moved from train to test ({ids}): put them back or waive"
+            text = f"{rows_text(change.rows or 0)} of {table} moved from train to test ({ids}): put them back or waive"
             yield f"{text} {TRAIN_TO_TEST}{desk.late(TRAIN_TO_TEST, table)}"

@@ -181,6 +181,11 @@ def _shown(before: str, after: str) -> tuple[str, str]:
     return cut(before), cut(after)
 
 
+def rows_text(count: int) -> str:
+    """`1 row`, `2,000 rows`."""
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
 def is_label(table: Table, column: str) -> bool:
     """Whether a column holds what a model learns to say: a class label, or true or false."""
     return isinstance(table.column(column).type, Label | Bool)
