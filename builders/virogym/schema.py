@@ -1,7 +1,7 @@
 """The tables of ViroGym's deep mutational scans, column by column.
 
-`variants` holds what was measured and no sequence: a sequence is the reference with the edits applied, and a second copy
-could disagree with the first. `proteingym` is that second copy, made on purpose for readers of ProteinGym's columns.
+`variants` holds what was measured and no sequence: a sequence is the reference with the edits applied, and a second
+copy could disagree with the first. `proteingym` is that second copy, made for readers of ProteinGym's columns.
 """
 
 from schemas import Bool, Column, Dataset, Float, Int, Json, List, Table, Text
@@ -23,7 +23,7 @@ KINDS = ("sub", "multi", "del", "ins", "stop", "syn", "wt")
 SPLITS = ("test",)
 """A benchmark: every row is in `test`; the folds for supervised models are columns."""
 
-_EDIT = r"[A-Z*]\d+([A-Z*]|del|_[A-Z*]\d+del|_[A-Z*]\d+ins[A-Z]+)"
+_EDIT = r"[A-Z]\d+([A-Z*]|del|delins[A-Z]+|_[A-Z]\d+(del|ins[A-Z]+|delins[A-Z]+))"
 
 VARIANTS = Table(
     "variants",
@@ -41,7 +41,7 @@ VARIANTS = Table(
             "mutant",
             Text(),
             "The edits on the reference, numbered from 1, sorted and joined by `:` (`A12V`, `A12*`, `A12del`, "
-            "`A12_C13insGG`); a wild-type row names its site (`A12A`).",
+            "`A12_C13insGG`, `A12delinsGG`); a wild-type row names its site (`A12A`).",
             pattern=rf"{_EDIT}(:{_EDIT})*",
         ),
         Column("n_mut", Int(32), "How many edits; 0 for a wild-type or synonymous row.", minimum=0),
@@ -53,8 +53,8 @@ VARIANTS = Table(
         Column(
             "score",
             Float(),
-            "The measured value with the assay's direction applied: higher is fitter (or more escape, where the assay's "
-            "direction is 0).",
+            "The measured value with the assay's direction applied: higher is fitter (or more escape, where the "
+            "assay's direction is 0).",
         ),
         Column("score_raw", Float(), "The value as the source gives it."),
         Column("score_sd", Float(), "Standard deviation over replicates, where the source gives it.", nullable=True),
@@ -144,9 +144,20 @@ ASSAYS = Table(
         Column("citation", Text(), "How to cite it."),
         Column("n_rows_in", Int(), "Records in the source that belong to the assay.", minimum=0),
         Column("n_rows_out", Int(), "Rows in `variants`.", minimum=0),
-        Column("n_dropped_by_reason", Json(), "Records that became no row, by reason."),
+        Column(
+            "n_dropped_by_reason",
+            Json(),
+            "Records that became no row of their own, by reason; `merged` are those that share a row (replicates).",
+        ),
         Column("bin_cutoff", Float(), "The score from which `bin` is 1.", nullable=True),
         Column("bin_method", Text(), "How the cut-off was chosen.", allowed=("median", "manual", "none")),
+        Column(
+            "n_published",
+            Int(),
+            "Substitutions that ProteinGym counts in the assay, where it has it and counts the same rows.",
+            nullable=True,
+            minimum=0,
+        ),
     ),
     key=("assay_id",),
     splits=SPLITS,
@@ -209,9 +220,9 @@ PROTEINGYM = Table(
 SCHEMA = Dataset(
     "virogym",
     "ViroGym: deep mutational scans of viral proteins",
-    "Deep mutational scans of proteins of eukaryotic viruses, read from the laboratories' own tables: every variant with "
-    "its measured value, its numbering, its reference and the line it came from. Seven readouts: antibody escape, sera "
-    "escape, binding, cell entry, expression, stability and viral growth.",
+    "Deep mutational scans of proteins of eukaryotic viruses, read from the laboratories' own tables: every variant "
+    "with its measured value, its numbering, its reference and the line it came from. Seven readouts: antibody escape, "
+    "sera escape, binding, cell entry, expression, stability and viral growth.",
     (VARIANTS, ASSAYS, REFERENCES, NUMBERING, PROTEINGYM),
     tasks=("other",),
     tags=("biology", "protein", "virus", "deep-mutational-scanning", "fitness-prediction"),

@@ -1,0 +1,1 @@
+"""ViroGym: deep mutational scans of viral proteins. Read `builder.py` first."""

@@ -1,0 +1,173 @@
+"""The rows of `variants` and `proteingym`: replicates merged, direction applied, folds dealt, sequences made.
+
+Not its business: what a record says (`readers`) and whether it fits the protein (`resolve`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from builders.virogym import edits
+from builders.virogym.registry import AssayEntry
+from builders.virogym.schema import PROTEINGYM, VARIANTS
+from schemas import Table
+
+FOLDS = 5
+
+
+def merged(resolved: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[int, int]]]:
+    """One row for each protein: replicates, and records that spell one protein differently, share it with their mean.
+
+    A record that repeats another of the same replicate in the same words is not merged: that is a mistake of the
+    source, left for the check of duplicates to find.
+
+    Args:
+        resolved: usable records only.
+
+    Returns:
+        The rows in the order of their first record, and (row, line) of each further record.
+    """
+    if resolved["mutant"].n_unique() == resolved.height:
+        return resolved, []
+    label = pl.coalesce("label", "source_word")
+    frame = resolved.with_columns(turn=pl.int_range(pl.len()).over("mutant", label))
+    first = ("kind", "n_mut", "start", "hgvs_pro", "ref_site", "mutated")
+    values = pl.col("replicates").explode() if resolved["replicates"].null_count() == 0 else pl.col("raw")
+    averaged = resolved["label"].null_count() == 0 and resolved["replicates"].null_count() == 0
+    rows = frame.group_by("mutant", "turn", maintain_order=True).agg(
+        pl.col("line").first(),
+        pl.col("line").slice(1).alias("more"),
+        *(pl.col(name).first() for name in first),
+        pl.col("raw").mean(),
+        pl.col("score").mean(),
+        pl.when(pl.len() == 1).then(pl.col("sd").first()).alias("sd"),
+        pl.col("n_obs").mean(),
+        (values.len().cast(pl.Float64) if averaged else pl.col("n_rep").sum()).alias("n_rep"),
+        values.alias("replicates"),
+        pl.len().alias("count"),
+        pl.col("replicates").first().alias("own"),
+        pl.col("n_rep").null_count().alias("unknown"),
+    )
+    if not averaged:
+        alone = pl.col("count") == 1
+        rows = rows.with_columns(
+            replicates=pl.when(alone).then("own").otherwise("replicates"),
+            n_rep=pl.when(pl.col("unknown") == pl.col("count")).then(None).otherwise("n_rep"),
+        )
+    further = [(row, line) for row, lines in enumerate(rows["more"].to_list()) for line in lines]
+    return rows, further
+
+
+def assemble(rows: pl.DataFrame, assay_id: str, assay: AssayEntry, cluster: str, length: int) -> pl.DataFrame:
+    """The `variants` rows, in the columns of the schema and one more, `mutated`.
+
+    Args:
+        rows: from `merged`.
+        cluster: the reference's cluster at 30 % identity.
+        length: of the reference.
+    """
+    ids = [edits.variant_id(assay.reference, mutant) for mutant in rows["mutant"].to_list()]
+    score = pl.col("score") * (-1 if assay.direction == -1 else 1)
+    changed = ~pl.col("kind").is_in(["wt", "syn"])
+    single = changed & (pl.col("n_mut") == 1)
+    rows = rows.with_columns(
+        assay_id=pl.lit(assay_id),
+        variant_id=pl.Series(ids, dtype=pl.String),
+        fold=pl.Series([int(variant[:8], 16) % FOLDS for variant in ids], dtype=pl.Int8),
+        score=score,
+        score_raw=pl.col("raw"),
+        score_sd=pl.col("sd"),
+        n_rep=pl.col("n_rep").cast(pl.Int32),
+        raw_row=pl.col("line"),
+        split_cluster=pl.lit(cluster),
+    )
+    cutoff = bin_cutoff(rows, assay)
+    reached = pl.lit(None, pl.Int8) if cutoff is None else (pl.col("score") >= cutoff).cast(pl.Int8)
+    rows = rows.with_columns(
+        bin=pl.when(pl.col("kind").is_in(["sub", "multi"])).then(reached),
+        split_random=pl.when(changed).then("fold"),
+        split_modulo=pl.when(single).then(pl.col("start") % FOLDS).cast(pl.Int8),
+        split_contiguous=pl.when(single).then((pl.col("start") - 1) * FOLDS // length).cast(pl.Int8),
+    )
+    return rows.select(*VARIANTS.names, "mutated")
+
+
+def bin_cutoff(rows: pl.DataFrame, assay: AssayEntry) -> float | None:
+    """The score from which `bin` is 1: the entry's, else the median of the substitutions; None where there are none."""
+    if assay.bin_cutoff is not None:
+        return float(assay.bin_cutoff)
+    median: Any = rows.filter(pl.col("kind").is_in(["sub", "multi"]))["score"].median()
+    return None if median is None else float(median)
+
+
+def proteingym(rows: pl.DataFrame, sequence: str) -> tuple[pa.RecordBatch, pl.Series]:
+    """The `proteingym` rows of an assay, and the line of each.
+
+    Args:
+        rows: from `assemble`.
+        sequence: of the reference.
+    """
+    chosen = rows.filter(pl.col("kind").is_in(["sub", "multi", "del", "ins"]))
+    substitutions = pl.col("kind").is_in(["sub", "multi"])
+    columns = chosen.select(
+        DMS_id="assay_id",
+        variant_id="variant_id",
+        mutant=pl.when(substitutions).then("mutant"),
+        DMS_score="score",
+        DMS_score_bin="bin",
+    )
+    table = {name: columns[name].to_arrow() for name in columns.columns}
+    table["mutated_sequence"] = _sequences(chosen, sequence)
+    arrays = [_as(table[field.name], field.type) for field in PROTEINGYM.arrow]
+    return pa.RecordBatch.from_arrays(arrays, schema=PROTEINGYM.arrow), chosen["raw_row"]
+
+
+def _sequences(rows: pl.DataFrame, sequence: str) -> pa.Array:
+    """The mutated sequence of each row. Single substitutions and deletions are made as one block of letters."""
+    parts: list[pa.Array] = []
+    order: list[np.ndarray] = []
+    index = np.arange(rows.height)
+    whole = np.frombuffer(sequence.encode(), np.uint8)
+    kind = rows["kind"].to_numpy()
+    known = rows["mutated"].is_not_null().to_numpy()
+    site = rows["mutant"].str.extract(r"^[A-Z](\d+)").cast(pl.Int64).to_numpy() - 1
+    chosen = index[(kind == "sub") & ~known]
+    block = np.tile(whole, (len(chosen), 1))
+    letters = "".join(rows["mutant"].gather(chosen).str.slice(-1).to_list()).encode()
+    block[np.arange(len(chosen)), site[chosen]] = np.frombuffer(letters, np.uint8)
+    parts.append(_fixed(block))
+    order.append(chosen)
+    chosen = index[(kind == "del") & ~known]
+    keep = np.ones((len(chosen), len(whole)), bool)
+    keep[np.arange(len(chosen)), site[chosen]] = False
+    parts.append(_fixed(np.tile(whole, (len(chosen), 1))[keep].reshape(len(chosen), max(0, len(whole) - 1))))
+    order.append(chosen)
+    chosen = index[known]
+    parts.append(pa.array(rows["mutated"].gather(chosen).to_list(), pa.string()))
+    order.append(chosen)
+    return pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(order), kind="stable")))
+
+
+def _fixed(block: np.ndarray) -> pa.Array:
+    """Rows of equally many ASCII letters as an Arrow string array, without a Python string for each."""
+    count, width = block.shape
+    offsets = np.arange(count + 1, dtype=np.int32) * width
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(block.tobytes())])
+
+
+def to_batch(rows: pl.DataFrame, table: Table) -> pa.RecordBatch:
+    """A frame as one batch in the table's Arrow schema."""
+    arrays = [_as(rows[field.name].to_arrow(), field.type) for field in table.arrow]
+    return pa.RecordBatch.from_arrays(arrays, schema=table.arrow)
+
+
+def _as(array: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if kind == pa.json_():
+        return pa.ExtensionArray.from_storage(kind, array.cast(pa.string()))
+    return array.cast(kind)
