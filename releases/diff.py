@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from releases.difference import Change, Difference, TableChange
@@ -52,7 +53,10 @@ def _version(folder: DatasetFolder) -> str:
 
 
 def _count(folder: DatasetFolder, table: str) -> int:
-    return sum(pq.read_metadata(path).num_rows for path in folder.all_shards(table))
+    try:
+        return sum(pq.read_metadata(path).num_rows for path in folder.all_shards(table))
+    except pa.ArrowInvalid as error:
+        raise GoldsmithError(f"[{folder.path} > {table}] is damaged ({error}): run `goldsmith check`") from None
 
 
 def _rows(old: DatasetFolder, new: DatasetFolder, table: str) -> RowChanges | None:

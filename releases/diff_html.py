@@ -45,6 +45,7 @@ ul.changes > li { border-top: 1px solid var(--line); padding: 8px 14px; overflow
 .samples th, .samples td { text-align: left; padding: 2px 12px 2px 8px; vertical-align: top;
   border-bottom: 1px solid var(--line); }
 .samples th { color: var(--soft); font-weight: 500; }
+.ids { margin-left: 72px; font-size: 13px; color: var(--soft); }
 .before { background: var(--gone); } .after { background: var(--new); }
 """
 
@@ -123,7 +124,7 @@ def _samples_html(samples: Sequence[Sample]) -> str:
         return ""
     if samples[0].before is None:
         ids = ", ".join(f"<code>{escape(sample.id)}</code>" for sample in samples)
-        return f"<br>such as {ids}"
+        return f'<div class="ids">such as {ids}</div>'
     rows = "".join(
         f'<tr><td><code>{escape(s.id)}</code></td><td class="before"><code>{escape(s.before or "")}</code></td>'
         f'<td class="after"><code>{escape(s.after or "")}</code></td></tr>'

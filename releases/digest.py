@@ -142,7 +142,8 @@ def _join(cells: Sequence[_Cells], rows: int) -> pa.LargeBinaryArray:
     ends = np.arange(rows + 1, dtype=np.int64) * fixed.shape[1]
     first = pa.Array.from_buffers(pa.large_binary(), rows, [None, pa.py_buffer(ends), pa.py_buffer(fixed.tobytes())])
     parts = [part for _, parts in cells for part in parts]
-    return pc.binary_join_element_wise(first, *parts, pa.scalar(b"", pa.large_binary())) if parts else first
+    separator = pa.scalar(b"", pa.large_binary())
+    return pc.call_function("binary_join_element_wise", [first, *parts, separator]) if parts else first
 
 
 def _offsets(values: pa.LargeBinaryArray) -> np.ndarray:
@@ -155,7 +156,7 @@ def _cells(kind: Type, values: pa.Array) -> _Cells:
         values = values.storage
     if isinstance(values, pa.DictionaryArray):
         values = values.dictionary_decode()
-    valid = _column(pc.is_valid(values).cast(pa.uint8()))
+    valid = _column(values.is_valid().cast(pa.uint8()))
     match kind:
         case List(of=of):
             blocks, parts = _list(of, values)
@@ -195,7 +196,7 @@ def _number(kind: Type, values: pa.Array) -> np.ndarray:
 
 def _bytes(values: pa.Array) -> _Cells:
     filled = values.cast(pa.large_binary()).fill_null(b"")
-    return [_column(pc.binary_length(filled))], [filled]
+    return [_column(pc.call_function("binary_length", [filled]))], [filled]
 
 
 def _struct(fields: Sequence[tuple[str, Type]], values: pa.Array) -> _Cells:

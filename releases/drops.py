@@ -108,7 +108,7 @@ def _why(folder: DatasetFolder, table: Table, waived: Sequence[Waiver]) -> dict[
 def _drop_rows(folder: DatasetFolder, into: Path, drop: _Drop) -> None:
     """Write the shards that hold such rows without them; a shard keeps its name even if it is empty then."""
     for path in folder.all_shards(drop.table.name):
-        if any(pc.any(_named(drop, batch)).as_py() for batch in read_batches(path, drop.table.key)):
+        if any(_named(drop.table.row_ids(batch), drop).true_count for batch in read_batches(path, drop.table.key)):
             kept = _kept_rows(read_batches(path), drop)
             _write(into, path.relative_to(folder.path).as_posix(), drop.table.arrow, kept, drop)
     if missing := sorted(drop.why.keys() - drop.records.keys()):
@@ -116,18 +116,23 @@ def _drop_rows(folder: DatasetFolder, into: Path, drop: _Drop) -> None:
         raise GoldsmithError(f"[{place}] is in the findings but no row: mend the SQL of {drop.why[missing[0]][0]}")
 
 
-def _named(drop: _Drop, batch: pa.RecordBatch) -> pa.Array:
-    return pc.is_in(drop.table.row_ids(batch), value_set=drop.ids)
+def _named(ids: pa.Array, drop: _Drop) -> pa.BooleanArray:
+    """Which of the ids leave."""
+    return pc.call_function("is_in", [ids], pc.SetLookupOptions(drop.ids))
+
+
+def _others(named: pa.BooleanArray) -> pa.BooleanArray:
+    return pc.call_function("invert", [named])
 
 
 def _kept_rows(batches: Iterable[pa.RecordBatch], drop: _Drop) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        named = _named(drop, batch)
+        named = _named(drop.table.row_ids(batch), drop)
         gone = batch.filter(named)
         ids = drop.table.row_ids(gone).to_pylist()
         for row_id, row in zip(ids, gone.to_pylist(), strict=True):
             drop.records[row_id] = json.dumps(row, ensure_ascii=False, sort_keys=True, default=_plain)
-        kept = batch.filter(pc.invert(named))
+        kept = batch.filter(_others(named))
         yield pa.RecordBatch.from_arrays(kept.columns, schema=drop.table.arrow)
 
 
@@ -142,13 +147,13 @@ def _drop_lineage(folder: DatasetFolder, into: Path, drop: _Drop) -> None:
 
     def kept() -> Iterator[pa.RecordBatch]:
         for batch in read_batches(folder.lineage(drop.table.name)):
-            gone = pc.is_in(batch.column("id"), value_set=drop.ids)
+            gone = _named(batch.column("id"), drop)
             for line in batch.filter(gone).to_pylist():
                 first = line["id"] not in met
                 (drop.rows if first else drop.merged)[line["source"]] += 1
                 met.add(line["id"])
                 drop.rejects.append(_reject(drop, line))
-            yield batch.filter(pc.invert(gone))
+            yield batch.filter(_others(gone))
 
     path = folder.lineage(drop.table.name).relative_to(folder.path).as_posix()
     _write(into, path, LINEAGE_SCHEMA, kept(), drop)
@@ -160,8 +165,7 @@ def _drop_lineage(folder: DatasetFolder, into: Path, drop: _Drop) -> None:
 def _reject(drop: _Drop, line: Mapping[str, str]) -> dict[str, str]:
     check, message = drop.why[line["id"]]
     record = drop.records[line["id"]]
-    text = f"{line['id']}: {message}" if message else line["id"]
-    return {"reason": check, "message": text, "source": line["source"], "place": line["place"], "record": record}
+    return {"reason": check, "message": message, "source": line["source"], "place": line["place"], "record": record}
 
 
 def _add_rejects(folder: DatasetFolder, into: Path, drop: _Drop) -> None:

@@ -61,30 +61,38 @@ def compare_rows(old: DatasetFolder, new: DatasetFolder, table: str) -> RowChang
     """Compare `table` in two folders. Columns that are not in both, or have another type, are not compared.
 
     Raises:
-        GoldsmithError: an id is there twice in a version, so rows cannot be matched.
+        GoldsmithError: an id is there twice in a version, so rows cannot be matched; or a shard cannot be read.
     """
+    try:
+        with _connection() as connection:
+            return _compare(connection, old, new, table)
+    except duckdb.Error as error:
+        cause = str(error).splitlines()[0]
+        raise GoldsmithError(f"[{new.path} > {table}] cannot be compared ({cause}): run `goldsmith check`") from None
+
+
+def _compare(connection: duckdb.DuckDBPyConnection, old: DatasetFolder, new: DatasetFolder, table: str) -> RowChanges:
     before, after = old.schema.table(table), new.schema.table(table)
     types = {column.name: column.type for column in before.columns}
     shared = [c.name for c in after.columns if types.get(c.name) == c.type and c.name not in after.key]
-    with _connection() as connection:
-        for side, folder, declared in (("old", old, before), ("new", new, after)):
-            connection.execute(f"CREATE VIEW {side} AS {_rows_sql(folder, declared, shared)}")
-            values = ", ".join(_quoted(name) for name in shared) or "0"
-            connection.execute(f"CREATE TABLE {side}_hash AS SELECT __id, __split, hash({values}) AS h FROM {side}")
-            _refuse_twice(connection, side, folder, table)
-        connection.execute(
-            "CREATE TABLE delta AS SELECT coalesce(o.__id, n.__id) AS id, o.__split AS was, n.__split AS now, "
-            "o.h <> n.h AS differs FROM old_hash o FULL JOIN new_hash n ON o.__id = n.__id "
-            "WHERE o.__id IS NULL OR n.__id IS NULL OR o.__split <> n.__split OR o.h <> n.h"
-        )
-        changed, columns = _column_changes(connection, after, shared)
-        return RowChanges(
-            added=_some(connection, "was IS NULL"),
-            removed=_some(connection, "now IS NULL"),
-            changed=changed,
-            columns=columns,
-            moved=_moves(connection),
-        )
+    for side, folder, declared in (("old", old, before), ("new", new, after)):
+        connection.execute(f"CREATE VIEW {side} AS {_rows_sql(folder, declared, shared)}")
+        values = ", ".join(_quoted(name) for name in shared) or "0"
+        connection.execute(f"CREATE TABLE {side}_hash AS SELECT __id, __split, hash({values}) AS h FROM {side}")
+        _refuse_twice(connection, side, folder, table)
+    connection.execute(
+        "CREATE TABLE delta AS SELECT coalesce(o.__id, n.__id) AS id, o.__split AS was, n.__split AS now, "
+        "o.h <> n.h AS differs FROM old_hash o FULL JOIN new_hash n ON o.__id = n.__id "
+        "WHERE o.__id IS NULL OR n.__id IS NULL OR o.__split <> n.__split OR o.h <> n.h"
+    )
+    changed, columns = _column_changes(connection, after, shared)
+    return RowChanges(
+        added=_some(connection, "was IS NULL"),
+        removed=_some(connection, "now IS NULL"),
+        changed=changed,
+        columns=columns,
+        moved=_moves(connection),
+    )
 
 
 @contextmanager

@@ -161,6 +161,16 @@ def test_an_id_that_is_there_twice_is_refused(tmp_path: Path) -> None:
         compare(tmp_path, data)
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_a_damaged_shard_is_refused_in_one_line(tmp_path: Path, both: bool) -> None:
+    old, new = write_dataset(tmp_path / "old"), write_dataset(tmp_path / "new")
+    for folder in (old, new) if both else (new,):
+        folder.all_shards("variants")[0].write_bytes(b"not Parquet")
+    with pytest.raises(GoldsmithError, match=r"new > variants\]|old > variants\]") as caught:
+        diff(old, new)
+    assert "\n" not in str(caught.value)
+
+
 def test_two_datasets_are_refused(tmp_path: Path) -> None:
     with pytest.raises(GoldsmithError, match="are two datasets"):
         compare(tmp_path, schema=replace(DATASET, name="other"))
