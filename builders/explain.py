@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -21,6 +22,7 @@ from schemas import DatasetFolder, GoldsmithError, Table
 
 _LINE = re.compile(r"lines? (\d+)(?:\s?[-–]\s?(\d+))?\b")
 _BYTE = re.compile(r"(?:offset|byte) (\d+)\b")
+_IN_FOLDER = re.compile(r"(?P<file>.+?) (?P<place>(?:lines?|offset|byte) \d.*)")
 _SHOWN_LINES = 20
 _SHOWN_CHARACTERS = 2000
 
@@ -152,7 +154,9 @@ def _origin(line: dict[str, Any], sources: Sources) -> Origin:
 
 
 def _excerpts(sources: Sources, name: str, place: str) -> Iterator[Excerpt]:
-    if match := _LINE.match(place):
+    if sources.resolve(name).encoding == "folder":
+        yield from _in_folder(sources.path(name), place)
+    elif match := _LINE.match(place):
         first = int(match[1])
         last = min(int(match[2] or first), first + _SHOWN_LINES - 1)
         if first > 1:
@@ -164,6 +168,20 @@ def _excerpts(sources: Sources, name: str, place: str) -> Iterator[Excerpt]:
             yield Excerpt(place, file.read(_SHOWN_CHARACTERS // 4).decode("utf-8", "backslashreplace"))
     elif sources.resolve(name).encoding != "binary":
         yield from _search(sources, name, place)
+
+
+def _in_folder(folder: Path, place: str) -> Iterator[Excerpt]:
+    """Lines of a file of a folder, for a place such as `clips.tsv line 12`; nothing for other places."""
+    match = _IN_FOLDER.fullmatch(place)
+    line = _LINE.match(match["place"]) if match else None
+    if match is None or line is None or not (folder / match["file"]).resolve().is_relative_to(folder.resolve()):
+        return
+    first = int(line[1])
+    last = min(int(line[2] or first), first + _SHOWN_LINES - 1)
+    with open(folder / match["file"], encoding="utf-8-sig", errors="backslashreplace", newline="\n") as file:
+        for number, text in enumerate(itertools.islice(file, last), start=1):
+            if number == 1 or number >= first:
+                yield Excerpt(f"line {number}", text.rstrip("\r\n")[:_SHOWN_CHARACTERS])
 
 
 def _search(sources: Sources, name: str, place: str) -> Iterator[Excerpt]:

@@ -1,6 +1,7 @@
 """Sources: the pinned inputs of a dataset, declared in `sources.toml`, read by name.
 
-A source is a file of the builder's own folder (`path`) or a file elsewhere (`url`, `sha256`, `size`). Where the bytes
+A source is a file or a folder of the builder's own folder (`path`) or a file elsewhere (`url`, `sha256`, `size`); a
+user's own (`--source`) may be a folder, too, and its checksum is one over all files in it. Where the bytes
 are found, and that they are the pinned ones, is the business of `builders.fetch`; what they mean is the builder's.
 `sources.toml` may come from anybody: nothing in it can name a file outside the builder's folder, the cache or a mirror.
 """
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from builders.fetch import Fetcher, Found, by_hand, sum_file
+from builders.fetch import Fetcher, Found, by_hand, sum_file, sum_folder
 from builders.pins import Source, read_sources_toml
 from schemas import GoldsmithError
 
@@ -30,7 +31,7 @@ class Resolved:
     Attributes:
         override: it is a user's own file (`--source`), not the pinned one.
         bom: the text starts with a byte order mark, which `Sources.text` takes off.
-        encoding: `utf-8`, `latin-1` (not UTF-8: read byte by byte as Latin-1) or `binary`.
+        encoding: `utf-8`, `latin-1` (not UTF-8: read byte by byte as Latin-1), `binary`, or `folder`.
         gzip: the file is compressed; `Sources.open` gives what is in it.
     """
 
@@ -71,7 +72,7 @@ class Sources:
         self._fetcher = fetcher
         self._overrides = dict(overrides or {})
         self._resolved: dict[str, Resolved] = {}
-        self._sums: dict[str, str] = {}
+        self._sums: dict[str, Found] = {}
         self._readable: frozenset[str] | None = None
         for name in self._overrides:
             self.spec(name)
@@ -140,9 +141,7 @@ class Sources:
         if name in self._resolved:
             return self._resolved[name].sha256
         if name in self._overrides or spec.path is not None:
-            if name not in self._sums:
-                self._sums[name] = sum_file(self._own_file(spec)).sha256
-            return self._sums[name]
+            return self._own_sum(spec).sha256
         if spec.sha256 is None:
             raise by_hand(spec)
         return spec.sha256
@@ -158,7 +157,7 @@ class Sources:
             if not self.allows(name):
                 raise GoldsmithError(f"[{name}] may not be redistributed ({spec.licence}): leave it out of the plan")
             if name in self._overrides or spec.path is not None:
-                found = sum_file(self._own_file(spec))
+                found = self._own_sum(spec)
                 if name not in self._overrides and spec.sha256 not in (None, found.sha256):
                     raise GoldsmithError(
                         f"[{name}] {spec.path} has sha256 {found.sha256}, sources.toml says {spec.sha256}: "
@@ -169,8 +168,14 @@ class Sources:
             self._resolved[name] = _resolved(name, found, spec, override=name in self._overrides)
         return self._resolved[name]
 
+    def given(self, name: str) -> bool:
+        """Whether a source is bundled, pinned, or a user's own; False for one that a person has to fetch first, which
+        is how an optional source is declared."""
+        spec = self.spec(name)
+        return name in self._overrides or spec.path is not None or spec.sha256 is not None
+
     def path(self, name: str) -> Path:
-        """The file itself, as it was pinned (compressed if it is)."""
+        """The file itself, as it was pinned (compressed if it is), or the folder."""
         if self._readable is not None and name not in self._readable:
             raise GoldsmithError(f"[{name}] is read but not declared: add it to the shard's inputs")
         self.used.add(name)
@@ -179,6 +184,8 @@ class Sources:
     def open(self, name: str) -> BinaryIO:
         """A source's content as a stream, gzip taken off. A truncated gzip was refused when it was resolved."""
         path = self.path(name)
+        if path.is_dir():
+            raise GoldsmithError(f"[{name}] {path} is a folder, a file is needed: give a file to --source {name}=PATH")
         return cast(BinaryIO, gzip.open(path, "rb")) if self._resolved[name].gzip else open(path, "rb")
 
     def bytes(self, name: str) -> bytes:
@@ -195,10 +202,16 @@ class Sources:
         latin = self._resolved[name].encoding == "latin-1"
         return content.decode("latin-1") if latin else content.decode("utf-8-sig")
 
+    def _own_sum(self, spec: Source) -> Found:
+        if spec.name not in self._sums:
+            path = self._own_file(spec)
+            self._sums[spec.name] = sum_folder(path) if path.is_dir() else sum_file(path)
+        return self._sums[spec.name]
+
     def _own_file(self, spec: Source) -> Path:
         if spec.name in self._overrides:
             path = Path(self._overrides[spec.name])
-            if not path.is_file():
+            if not path.exists():
                 raise GoldsmithError(
                     f"[{spec.name}] {path} is no file: give an existing one to --source {spec.name}=PATH"
                 )
@@ -208,12 +221,14 @@ class Sources:
             raise GoldsmithError(
                 f"[{spec.name}] path {spec.path} leads out of the folder of sources.toml: keep it inside"
             )
-        if not path.is_file():
+        if not path.exists():
             raise GoldsmithError(f"[{spec.name}] the bundled file {path} is absent: restore it or correct sources.toml")
         return path
 
 
 def _resolved(name: str, found: Found, spec: Source, *, override: bool) -> Resolved:
+    if found.path.is_dir():
+        return Resolved(found.path, found.sha256, found.size, override, False, "folder", False)
     with open(found.path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
     archive = (spec.url or spec.path or found.path.name).endswith((".tar.gz", ".tgz"))
