@@ -37,27 +37,40 @@ class Written:
 
 
 class _HashingFile:
-    """A write-only file that hashes what passes through it."""
+    """A write-only file that hashes what passes through it.
+
+    A failed write is remembered and raised by `check`: PyArrow 26 ends the whole process when its sink raises while it
+    cuts pages by content (a failed check in column_writer.cc), be it for a full disk or for Ctrl-C.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
         self.sha256 = hashlib.sha256()
         self.size = 0
         self.closed = False
+        self.error: BaseException | None = None
         self.broken = False
 
     def write(self, data: bytes | memoryview) -> int:
-        if self.broken:
-            return len(data)
+        if not self.broken:
+            try:
+                self.file.write(data)
+            except BaseException as error:
+                self.error, self.broken = error, True
         self.sha256.update(data)
         self.size += len(data)
-        return self.file.write(data)
+        return len(data)
 
     def flush(self) -> None:
-        self.file.flush()
+        pass
 
     def close(self) -> None:
         self.closed = True
+
+    def check(self) -> None:
+        """Raise what went wrong."""
+        if self.error is not None:
+            raise self.error
 
 
 class ParquetFile:
@@ -84,10 +97,10 @@ class ParquetFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._file.broken = kind is not None
-        with suppress(pa.ArrowException, OSError):
-            self._writer.close()  # Otherwise it closes itself later, into the file that is gone.
-        self._file.file.close()
+        self._file.broken = True
+        self._writer.close()  # Otherwise it closes itself later, into the file that is gone.
+        with suppress(OSError):
+            self._file.file.close()  # What it still holds is not wanted.
         self._temporary.unlink(missing_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -109,7 +122,8 @@ class ParquetFile:
         """Finish the file and move it into place."""
         self._close_group()
         self._writer.close()
-        self._file.flush()
+        self._file.check()
+        self._file.file.flush()
         os.fsync(self._file.file.fileno())
         self._file.file.close()
         self._temporary.replace(self._path)
@@ -121,6 +135,7 @@ class ParquetFile:
         # One chunk a column: the writer's page borders follow the chunks.
         group = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()
         self._writer.write_table(group, row_group_size=group.num_rows)
+        self._file.check()
         self._rows += group.num_rows
         self._waiting = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 from pathlib import Path
 
 import pyarrow as pa
@@ -110,3 +111,13 @@ def test_a_row_larger_than_a_row_group_is_one(tmp_path):
         rows = pa.RecordBatch.from_pydict({"text": ["x" * 100, "y" * 100, "z"]})
         write_parquet(Path(tmp_path / "a.parquet"), rows.schema, [rows])
     assert pq.ParquetFile(tmp_path / "a.parquet").metadata.num_row_groups == 3
+
+
+def test_a_full_disk_is_an_error_and_leaves_no_file(small_disk):
+    disk = small_disk(100_000)
+    random.seed(1)
+    rows = pa.RecordBatch.from_pydict({"text": [random.randbytes(20).hex() for _ in range(20_000)]})
+    with pytest.raises(OSError, match="No space left on device"):
+        write_parquet(disk / "a.parquet", rows.schema, [rows])
+    assert list(disk.iterdir()) == []
+    assert write_parquet(disk / "a.parquet", rows.schema, [rows.slice(0, 1000)]).rows == 1000
