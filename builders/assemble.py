@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 
 from builders.api import Builder
 from builders.disk import sync_folder, write_json
-from schemas import DatasetFolder, GoldsmithError
+from schemas import Dataset, DatasetFolder, GoldsmithError
+from schemas.derived import derive
 from schemas.folder import BUILD_FORMAT, LINEAGE_SCHEMA, REJECT_SCHEMA, shard_name
 from schemas.parquet import Written, write_parquet
 
@@ -107,12 +108,17 @@ def assemble(out: Path, builder: Builder, records: Sequence[Record], facts: Mapp
     shutil.rmtree(following, ignore_errors=True)
     files: list[dict[str, Any]] = []
     for table in builder.schema.tables:
-        files += _data(following, shards, builder, table.name, records)
+        if not table.derived:
+            files += _data(following, shards, builder, table.name, records)
+    files += _derived(following, builder.schema)
+    for table in builder.schema.tables:
         for kind, schema in (("lineage", LINEAGE_SCHEMA), ("rejects", REJECT_SCHEMA)):
             path = following / kind / f"{table.name}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             written = write_parquet(path, schema, _rows(shards, records, kind, table.name))
             files.append(_entry(f"{kind}/{table.name}.parquet", table.name, written))
+    order = [table.name for table in builder.schema.tables]
+    files.sort(key=lambda file: order.index(file["table"]))
     accounting = account(builder, records, following / "rejects")
     build = {
         "format": BUILD_FORMAT,
@@ -153,6 +159,18 @@ def _data(
         name = shard_name(splits[0], 0, 1)
         written = write_parquet(folder / name, builder.schema.table(table).arrow, ())
         yield _entry(f"data/{table}/{name}", table, written, splits[0])
+
+
+def _derived(following: Path, dataset: Dataset) -> Iterator[dict[str, Any]]:
+    """Make the tables that are sums over the others."""
+    given = [table.name for table in dataset.tables if not table.derived]
+    shards = {name: sorted((following / "data" / name).glob("*.parquet")) for name in given}
+    for table in dataset.tables:
+        if table.derived:
+            path = following / "data" / table.name / shard_name(table.splits[0], 0, 1)
+            path.parent.mkdir(parents=True)
+            written = write_parquet(path, table.arrow, derive(dataset, table, shards))
+            yield _entry(f"data/{table.name}/{path.name}", table.name, written, table.splits[0])
 
 
 def _entry(path: str, table: str, written: Written, split: str | None = None) -> dict[str, Any]:

@@ -55,6 +55,8 @@ class Table:
 
     Attributes:
         splits: the splits its rows may be in, in the order a reader should see them.
+        derived: SQL over the other tables that gives all its rows (in the first split), for sums that must agree with
+            them: see `schemas.derived`. No builder yields its rows, and they have no lineage.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     splits: tuple[str, ...] = ("train",)
+    derived: str | None = None
 
     def __post_init__(self) -> None:
         missing = [name for name in self.key if name not in self.names]
@@ -129,6 +132,7 @@ class Table:
             "columns": columns,
             "key": list(self.key),
             "splits": list(self.splits),
+            **({"derived": self.derived} if self.derived else {}),
         }
 
     @classmethod
@@ -138,7 +142,8 @@ class Table:
         for column in form["columns"]:
             allowed = tuple(column["allowed"]) if "allowed" in column else None
             columns.append(Column(**{**column, "type": from_json(column["type"]), "allowed": allowed}))
-        return cls(form["name"], form["meaning"], tuple(columns), tuple(form["key"]), tuple(form["splits"]))
+        key, splits = tuple(form["key"]), tuple(form["splits"])
+        return cls(form["name"], form["meaning"], tuple(columns), key, splits, form.get("derived"))
 
 
 @dataclass(frozen=True)
