@@ -143,5 +143,5 @@ def bibtex(folder: DatasetFolder, sheet: Datasheet, version: str) -> str:
         "doi": sheet.citation.doi,
         "url": sheet.citation.url or sheet.card.homepage,
     }
-    lines = [f"  {key} = {{{value}}}," for key, value in entries.items() if value]
+    lines = [f"  {key} = {{{' '.join(value.split())}}}," for key, value in entries.items() if value]
     return "\n".join([f"@misc{{{folder.schema.name},", *lines, "}"])

@@ -13,6 +13,12 @@ from typing import Any
 
 from cards.text import MARKED, plain
 
+_NUMBER = re.compile(r"-?\d[\d.,e+-]*(?: [kMGT]?B)?")
+"""A figure that is a number, a date or a size."""
+
+_SHORT = 100
+"""Characters of a line that a problem shows."""
+
 
 def text_problems(document: str, made: str, there: str, before: int = 0) -> list[str]:
     """Differences between a text as it is made now (with marks) and as it is on disk.
@@ -37,6 +43,7 @@ def text_problems(document: str, made: str, there: str, before: int = 0) -> list
 def _block(document: str, marked: list[str], found: list[str], first: int) -> Iterator[str]:
     """The differences of a block of lines: pairs in which only figures differ, then what is left on each side."""
     free = 0
+    extra: list[tuple[int, str]] = []
     lacking: list[str] = []
     for line in marked:
         match = next((hit for i in range(free, len(found)) if (hit := _only_figures(line, found[i], i))), None)
@@ -44,42 +51,68 @@ def _block(document: str, marked: list[str], found: list[str], first: int) -> It
             lacking.append(line)
             continue
         index, values = match
-        yield from _extra(document, found[free:index], first + free)
+        extra += [(first + i, found[i]) for i in range(free, index)]
         free = index + 1
-        for (name, value), says in zip(MARKED.findall(line), values, strict=True):
+        figures = [(name, value) for name, value in MARKED.findall(line) if _NUMBER.fullmatch(value)]
+        for (name, value), says in zip(figures, values, strict=True):
             if says != value:
                 yield f"[{document} > line {first + index}] {name}: the document says {says!r}, the data say {value!r}"
-    yield from _extra(document, found[free:], first + free)
+    extra += [(first + i, found[i]) for i in range(free, len(found))]
+    yield from _other(document, first, [line for line in lacking if plain(line).strip()], extra)
+
+
+def _other(document: str, first: int, lacking: list[str], extra: list[tuple[int, str]]) -> Iterator[str]:
+    """Lines that differ in more than figures, in pairs where they are alike."""
+    for place, line in extra:
+        if not line.strip():
+            continue
+        twin = next((other for other in lacking if _alike(plain(other), line)), None)
+        if twin is None:
+            yield f"[{document} > line {place}] {_short(line)} is not made from the data: move it to datasheet.toml"
+            continue
+        lacking.remove(twin)
+        says, made = _excerpts(line, plain(twin))
+        yield f"[{document} > line {place}] the document says {says}, it should say {made}{_about(twin)}"
     for line in lacking:
-        names = ", ".join(dict.fromkeys(name for name, _ in MARKED.findall(line)))
-        about = f" (figures: {names})" if names else ""
-        if plain(line).strip():
-            yield f"[{document} > line {first}] lacks {_short(plain(line))}{about}"
+        yield f"[{document} > line {first}] lacks {_short(plain(line))}{_about(line)}"
 
 
-def _extra(document: str, lines: list[str], first: int) -> Iterator[str]:
-    for offset, line in enumerate(lines):
-        if line.strip():
-            place = f"[{document} > line {first + offset}]"
-            yield f"{place} {_short(line)} is not made from the data: move it to datasheet.toml"
+def _about(marked: str) -> str:
+    names = ", ".join(dict.fromkeys(name.split(" ")[0] for name, _ in MARKED.findall(marked)))
+    return f" (figures: {names})" if names else ""
 
 
 def _shape(line: str) -> re.Pattern[str]:
-    """A pattern of a line in which each figure may have any value."""
+    """A pattern of a line in which each number may be another; texts, such as the name in a row, must be the same."""
     pieces = MARKED.split(line)  # text, name, value, text, name, value, ..., text
-    return re.compile("(.*?)".join(re.escape(piece) for piece in pieces[::3]))
+    pattern = re.escape(pieces[0])
+    for value, text in zip(pieces[2::3], pieces[3::3], strict=True):
+        pattern += f"({_NUMBER.pattern})" if _NUMBER.fullmatch(value) else re.escape(value)
+        pattern += re.escape(text)
+    return re.compile(pattern)
 
 
 def _only_figures(marked: str, found: str, index: int) -> tuple[int, tuple[str, ...]] | None:
-    """(index, values of the figures) of a line that is the marked one but for its figures; None for any other."""
-    literal = MARKED.sub("", marked).strip(" |-")
-    match = _shape(marked).fullmatch(found) if literal and MARKED.search(marked) else None
+    """(index, values of the figures) of a line that is the marked one but for its numbers; None for any other."""
+    match = _shape(marked).fullmatch(found) if MARKED.search(marked) else None
     return (index, match.groups()) if match else None
+
+
+def _alike(one: str, other: str) -> bool:
+    return difflib.SequenceMatcher(None, one, other, autojunk=False).ratio() > 0.6
+
+
+def _excerpts(one: str, other: str) -> tuple[str, str]:
+    """Both lines, long ones from a little before the first difference."""
+    if max(len(one), len(other)) <= _SHORT:
+        return repr(one.strip()), repr(other.strip())
+    start = max(0, next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), 0) - _SHORT // 4)
+    return _short(one[start:]), _short(other[start:])
 
 
 def _short(line: str) -> str:
     line = line.strip()
-    return repr(line if len(line) <= 100 else line[:97] + "...")
+    return repr(line if len(line) <= _SHORT else line[: _SHORT - 3] + "...")
 
 
 def value_problems(place: str, made: Any, there: Any) -> list[str]:

@@ -108,7 +108,7 @@ def problems(folder: DatasetFolder, builder_folder: Path, *, version: str | None
     """
     made = Documents.make(folder, builder_folder, version)
     material = made.material
-    found = [line for name in NAMES for line in _stale(folder, name, made)]
+    found = [line for name in NAMES for line in stale(folder, name, made)]
     found += [
         f"[{FILE} > answers > {key}] is required and not answered: answer it" for key in render.unanswered(material)
     ]
@@ -123,7 +123,8 @@ def problems(folder: DatasetFolder, builder_folder: Path, *, version: str | None
     return found
 
 
-def _stale(folder: DatasetFolder, name: str, made: Documents) -> list[str]:
+def stale(folder: DatasetFolder, name: str, made: Documents) -> list[str]:
+    """Where the document `name` on disk differs from the one that is made now."""
     path = folder.path / name
     if not path.is_file():
         return [f"[{name}] is missing: run `goldsmith card`"]

@@ -7,6 +7,7 @@ its own in datasheet.toml (`[figures]`). Each query runs once, when it is first 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 import duckdb
@@ -159,7 +160,7 @@ class Rows:
         self.columns = columns
         self.rows: list[dict[str, Value]] = []
         for row in rows:
-            which = " ".join(str(value) for value in row if isinstance(value, str))[:60]
+            which = " ".join(list(takewhile(lambda value: isinstance(value, str), row))[:3])
             cells = zip(columns, row, strict=True)
             self.rows.append({column: Value(f"{name} ({which}) {column}", value) for column, value in cells})
 
