@@ -327,16 +327,16 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
 
     wants = releases.wants(release)
     builder = get(wants.dataset)
-    sources = _load_sources(
-        builder, sample=wants.sample, redistributable_only=wants.redistributable_only, **where
-    )  # fmt: skip
+    sources = _load_sources(builder, sample=wants.sample, redistributable_only=wants.redistributable_only, **where)
     with tempfile.TemporaryDirectory(prefix="goldsmith-regenerate-") as room:
         rebuilt = DatasetFolder(out or Path(room) / "rebuilt")
         run(builder, sources, rebuilt.path, workers=workers)
         if wants.drops:
             _check(rebuilt, builder)
-        with _without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived if wants.drops else ()) as ready:
-            comparison = releases.compare(release, ready)
+            with _without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived) as kept:
+                comparison = releases.compare(release, kept)
+        else:
+            comparison = releases.compare(release, rebuilt)
     for line in comparison.lines:
         click.echo(line)
     verdict = "the same rows" if comparison.equal else "NOT the same rows"
