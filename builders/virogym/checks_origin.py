@@ -150,7 +150,7 @@ ORIGIN_CHECKS = (
                 WHEN licence_spdx IN ('', 'NONE') THEN 'the publisher of ' || source_repo || ' gives no licence'
                 ELSE licence_spdx || ' does not allow passing it on' END AS message
             FROM assays WHERE NOT redistributable OR licence_spdx IN ('', 'NONE')""",
-        advice="Build with --redistributable-only for a release, or ask the publisher for a licence.",
+        advice="Build with --redistributable for a release, or ask the publisher for a licence.",
     ),
     Check(
         "C23_licence_agrees",

@@ -75,7 +75,7 @@ REFERENCE_CHECKS = (
         f"""SELECT {NUMBERING.row_id_sql()} AS id, 'site ' || reference_site || ', the alignment says '
                 || coalesce(aligned_site::VARCHAR, 'that it is an insertion') AS message
             FROM numbering WHERE reference_id IN (SELECT reference_id FROM numbering WHERE aligned_site IS NOT NULL)
-                AND TRY_CAST(reference_site AS INTEGER) IS DISTINCT FROM aligned_site""",
+                AND nullif(greatest(TRY_CAST(reference_site AS INTEGER), 0), 0) IS DISTINCT FROM aligned_site""",
         advice="An insertion or a deletion was lost or put elsewhere: compare the map with the alignment.",
     ),
     Check(

@@ -116,7 +116,7 @@ SCORE_CHECKS = (
         low=0.05,
         unit="rho",
         needs=("likeness", "assay_facts"),
-        advice="Negative: the sign is wrong. Near 0: scores stand in the wrong rows. Real assays have 0.19 to 0.33.",
+        advice="Negative: the sign is wrong. Near 0: scores stand in the wrong rows. Real assays have 0.19 to 0.32.",
     ),
     Figure(
         "C07_proline",
@@ -194,7 +194,7 @@ SCORE_CHECKS = (
         "WHERE kind = 'sub' AND n_obs IS NOT NULL GROUP BY assay_id",
         high=1 / 3,
         unit="share",
-        advice="Ask for a minimum of observations in the assay's filters. Unfiltered real assays have 0.02 to 0.26.",
+        advice="Ask for a minimum of observations in the assay's filters. Unfiltered real assays have up to 0.24.",
     ),
     Figure(
         "C12_least_observations",

@@ -103,8 +103,9 @@ TITRE_CHECKS = (
         "warn",
         "neutralisation",
         f"""SELECT DISTINCT {ID} AS id, format('titres from {{}} to {{}}', low, high) AS message
-            FROM neutralisation JOIN (SELECT serum_id, strain_id, assay, min(titre) AS low, max(titre) AS high
-                FROM neutralisation WHERE censor = 'none' GROUP BY ALL HAVING max(titre) >= 4 * min(titre))
+            FROM neutralisation JOIN (SELECT serum_id, strain_id, assay,
+                    min(titre) FILTER (censor <> 'right') AS low, max(titre) FILTER (censor <> 'left') AS high
+                FROM neutralisation GROUP BY ALL HAVING high >= 4 * low)
             USING (serum_id, strain_id, assay)""",
         advice="Repeats that differ so much are often two sera or two strains under one name.",
     ),
