@@ -149,8 +149,8 @@ class Value:
         return mark(self.name, size(self.value))
 
     def linked(self, url: Value) -> str:
-        """As a link to the value of `url`."""
-        return mark(self.name, link(self.value, url.value))
+        """As a name that links to the value of `url`."""
+        return mark(self.name, link(code(self.value), url.value))
 
 
 class Rows:

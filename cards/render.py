@@ -206,7 +206,7 @@ def _reference(reference: Reference) -> str:
     address = f"https://doi.org/{reference.doi}" if reference.doi else reference.url
     names = ", ".join(author.full_name for author in reference.authors)
     head = ", ".join(part for part in (names, str(reference.year or "")) if part)
-    parts = [text.markdown(head), text.link(reference.title, address), text.markdown(reference.journal)]
+    parts = [text.markdown(head), text.link(text.markdown(reference.title), address), text.markdown(reference.journal)]
     return ". ".join(part for part in parts if part) + "."
 
 

@@ -44,17 +44,15 @@ def cell(value: object) -> str:
 def code(value: object) -> str:
     """A name in a code span, safe in a table cell too."""
     text = " ".join(_MARKS.sub("", str(value)).split())
-    if not text or "`" in text or "\\" in text:
+    if not text or "`" in text or "\\|" in text:
         return markdown(text)
     return f"`{text}`".replace("|", "\\|")
 
 
-def link(text: object, url: object) -> str:
-    """A link, or the bare text where `url` is no web address."""
+def link(shown: str, url: object) -> str:
+    """`shown` (Markdown) as a link, or as it is where `url` is no web address."""
     address = str(url or "")
-    if not re.fullmatch(r"https?://[^\s<>|\\]+", address):
-        return markdown(text)
-    return f"[{markdown(text)}](<{address}>)"
+    return f"[{shown}](<{address}>)" if re.fullmatch(r"https?://[^\s<>|\\]+", address) else shown
 
 
 def number(value: Any) -> str:
