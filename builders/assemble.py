@@ -193,7 +193,8 @@ def _rows(shards: Path, records: Iterable[Record], kind: str, table: str) -> Ite
         for file in record["files"]:
             if file["kind"] == kind and file["table"] == table:
                 with pq.ParquetFile(shards / record["key"] / file["name"]) as parquet:
-                    yield from parquet.iter_batches()
+                    for group in range(parquet.num_row_groups):  # All at once, what was read is held to the end.
+                        yield from parquet.iter_batches(row_groups=[group])
 
 
 def _swap(out: Path, following: Path) -> None:

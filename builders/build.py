@@ -89,7 +89,11 @@ def build(
         todo = [job for job in mine if job.key not in keep or not _intact(out, job.key)]
         with Bar(progress, len(todo)) as bar:
             _fetch(sources, todo, bar)
-            _run(ShardWork(builder, sources, out / WORK / "shards"), todo, workers, bar)
+            try:
+                _run(ShardWork(builder, sources, out / WORK / "shards"), todo, workers, bar)
+            finally:
+                if part is None:
+                    _sweep(out)  # What workers that died have left.
         if part is not None:
             missing = tuple(job.shard.name for job in made.jobs if not shard_record(out, job.key))
             return BuildResult(out, len(todo), len(mine) - len(todo), missing, False, {}, {})
@@ -134,7 +138,7 @@ def _room(out: Path) -> Iterator[None]:
 
 
 def _sweep(out: Path) -> None:
-    """Remove what killed builds left: nobody else is at work here."""
+    """Remove unfinished shards: nobody else is at work here."""
     for path in (out / WORK / "shards").glob(".*"):
         shutil.rmtree(path, ignore_errors=True)
 
@@ -143,7 +147,7 @@ def _fetch(sources: Sources, jobs: Sequence[Job], bar: Bar) -> None:
     """Find and check every source here, once: workers then read without asking."""
     for name in sorted({name for job in jobs for name in job.shard.inputs}):
         bar.say(f"source {name}")
-        sources.resolve(name)
+        sources.resolve(name, bar.came)
 
 
 def _run(work: ShardWork, jobs: Sequence[Job], workers: int, bar: Bar) -> None:

@@ -56,10 +56,9 @@ def closure(module: str) -> dict[str, str]:
         if file is None:
             continue
         stat = file.stat()
-        tree, digest = _read(file, stat.st_mtime_ns, stat.st_size)
-        found[name] = digest
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        waiting += [package, *_imports(tree, package)]
+        imports, found[name] = _read(file, package, stat.st_mtime_ns, stat.st_size)
+        waiting += [package, *imports]
     return found
 
 
@@ -77,10 +76,12 @@ def _file(name: str) -> Path | None:
 
 
 @lru_cache(maxsize=1024)
-def _read(file: Path, _changed: int, _size: int) -> tuple[ast.Module, str]:
+def _read(file: Path, package: str, _changed: int, _size: int) -> tuple[tuple[str, ...], str]:
+    """What a module imports, and the sha256 of its syntax; kept until the file changes."""
     tree = ast.parse(file.read_bytes())
-    plain = ast.unparse(_without_docstrings(ast.parse(file.read_bytes())))
-    return tree, hashlib.sha256(plain.encode()).hexdigest()
+    imports = tuple(_imports(tree, package))
+    plain = ast.unparse(_without_docstrings(tree))
+    return imports, hashlib.sha256(plain.encode()).hexdigest()
 
 
 def _without_docstrings(tree: ast.Module) -> ast.Module:

@@ -26,7 +26,8 @@ class Bar:
             disable=not shown,
         )
         self._task = self._progress.add_task("", total=shards, rows=0, rejects=0, rate=0.0)
-        self._rows = self._rejects = 0
+        self._rows = self._rejects = self._bytes = 0
+        self._said = ""
 
     def __enter__(self) -> Bar:
         self._progress.start()
@@ -37,7 +38,13 @@ class Bar:
 
     def say(self, text: str) -> None:
         """What is being done now."""
+        self._said, self._bytes = text, 0
         self._progress.update(self._task, description=text)
+
+    def came(self, size: int) -> None:
+        """More bytes of the source that was named last."""
+        self._bytes += size
+        self._progress.update(self._task, description=f"{self._said} {self._bytes / 1e6:,.1f} MB")
 
     def tell(self, text: str) -> None:
         """Something to be kept above the bar."""

@@ -12,6 +12,7 @@ import pytest
 import tinyset.builder
 from tinyset.builder import BUILDER, READINGS, TinySet
 
+import schemas.parquet
 from builders import Batch, Read, Reject, Shard
 from builders.build import build, plan
 from builders.sources import Sources
@@ -361,3 +362,19 @@ def test_nothing_of_the_source_folder_is_touched(tiny, tmp_path):
     assert sorted((path.name, path.stat().st_mtime_ns) for path in tiny.folder.iterdir()) == before
     assert os.environ.get("TINY_FAULT") is None
     assert tinyset.builder.BUILDER is BUILDER
+
+
+def test_memory_does_not_grow_with_the_shard(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(schemas.parquet, "ROW_GROUP_BYTES", 100_000)
+    held: list[int] = []
+    rows = pa.Table.from_batches([GOOD] * 2000).combine_chunks().to_batches()[0]
+    places = pa.array(["line 2"] * rows.num_rows)
+    before = pa.total_allocated_bytes()
+
+    def items() -> Iterator[Batch]:
+        for _ in range(100):
+            yield Batch("readings", "train", pa.RecordBatch.from_arrays(rows.columns, schema=rows.schema), "a", places)
+            held.append(pa.total_allocated_bytes() - before)
+
+    build(faulty(items()), tiny.sources(), tmp_path / "out", progress=False)
+    assert max(held[50:]) < 2 * max(held[:10])
