@@ -34,6 +34,7 @@ class _Drop:
 
     Attributes:
         why: id -> (check, message), from the findings.
+        forget: the rows are not to be kept in `records` and `rejects`.
         records: id -> the row as JSON.
         rejects: the lines for rejects/<table>.parquet, one a source record.
         rows, merged: by source, how many of those records were a row of their own, and how many were merged into one.
@@ -42,6 +43,7 @@ class _Drop:
 
     table: Table
     why: Mapping[str, tuple[str, str]]
+    forget: bool = False
     records: dict[str, str] = field(default_factory=dict)
     rejects: list[dict[str, str]] = field(default_factory=list)
     rows: Counter[str] = field(default_factory=Counter)
@@ -66,21 +68,40 @@ def apply_drops(folder: DatasetFolder, into: Path, *, waived: Sequence[Waiver] =
         GoldsmithError: the findings are not about these files, a row to drop has no lineage, or `into` is there
             already or cannot be written.
     """
-    drops = [_Drop(table, why) for table in folder.schema.tables if (why := _why(folder, table, waived))]
-    if not drops:
+    whys = {table.name: why for table in folder.schema.tables if (why := _why(folder, table, waived))}
+    if not whys:
         return {}
     if problems := stale(folder):
         raise GoldsmithError(f"[{folder.path}] {problems[0]}")
     with whole_folder(into) as partial:
-        for drop in drops:
-            _drop_rows(folder, partial, drop)
-            _drop_lineage(folder, partial, drop)
-            _add_rejects(folder, partial, drop)
-        for path in walk(folder.path):
-            if path.split("/")[0] in ("data", "lineage", "rejects") and not (partial / path).exists():
-                copy_file(folder.path, path, partial)
-        counts = _counts(drops)
-        write_file(partial, folder.build_json.name, to_text(_build(folder, drops, counts)))
+        return take_out(folder, partial, whys)
+
+
+def take_out(
+    folder: DatasetFolder, into: Path, whys: Mapping[str, Mapping[str, tuple[str, str]]], *, forget: bool = False
+) -> dict[str, dict[str, int]]:
+    """Write `folder` (data, lineage, rejects, build.json) into the empty folder `into` without some rows.
+
+    Args:
+        whys: what leaves: table -> row id -> (reason, message); the reason stands in the rejects.
+        forget: what the rows held is not kept in the rejects.
+
+    Returns:
+        Rows taken out: reason, table, count.
+
+    Raises:
+        GoldsmithError: a row is not there or has no lineage.
+    """
+    drops = [_Drop(folder.schema.table(name), why, forget) for name, why in whys.items()]
+    for drop in drops:
+        _drop_rows(folder, into, drop)
+        _drop_lineage(folder, into, drop)
+        _add_rejects(folder, into, drop)
+    for path in walk(folder.path):
+        if path.split("/")[0] in ("data", "lineage", "rejects") and not (into / path).exists():
+            copy_file(folder.path, path, into)
+    counts = _counts(drops)
+    write_file(into, folder.build_json.name, to_text(_build(folder, drops, counts)))
     return counts
 
 
@@ -131,7 +152,8 @@ def _kept_rows(batches: Iterable[pa.RecordBatch], drop: _Drop) -> Iterator[pa.Re
         gone = batch.filter(named)
         ids = drop.table.row_ids(gone).to_pylist()
         for row_id, row in zip(ids, gone.to_pylist(), strict=True):
-            drop.records[row_id] = json.dumps(row, ensure_ascii=False, sort_keys=True, default=_plain)
+            record = "" if drop.forget else json.dumps(row, ensure_ascii=False, sort_keys=True, default=_plain)
+            drop.records[row_id] = record
         kept = batch.filter(_others(named))
         yield pa.RecordBatch.from_arrays(kept.columns, schema=drop.table.arrow)
 
@@ -199,7 +221,8 @@ def _build(folder: DatasetFolder, drops: Sequence[_Drop], counts: Mapping[str, M
         _account(entry, by_table[entry["table"]]) if entry["table"] in by_table else entry
         for entry in folder.build["accounting"]
     ]
-    return {**folder.build, "files": files, "accounting": accounting, "dropped": counts}
+    dropped = {**folder.build.get("dropped", {}), **counts}
+    return {**folder.build, "files": files, "accounting": accounting, "dropped": dropped}
 
 
 def _account(entry: Mapping[str, Any], drop: _Drop) -> dict[str, Any]:

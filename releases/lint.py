@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from releases.hub.withdraw import FILE as TOMBSTONES
+from releases.hub.withdraw import returned_rows
 from releases.manifest import MANIFEST, read_manifest, walk
 from schemas import GoldsmithError
 from schemas.hub import card_problems, read_card
@@ -65,8 +67,9 @@ def lint(release: Path, limits: Limits | None = None) -> list[str]:
             except pa.ArrowInvalid as error:
                 broken.add(path)
                 problems.append(f"[{path}] is no Parquet file ({error}): release again")
-    if not any(path.startswith("data/") for path in broken):
+    if not any(path.startswith(("data/", TOMBSTONES)) for path in broken):
         problems += _card(release)
+        problems += returned_rows(release)
     return problems
 
 

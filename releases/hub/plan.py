@@ -7,12 +7,16 @@ branch, its commit or its tag, and the plan is to do what is left.
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from releases.hub.local import HUB_OWN, Local
 from releases.hub.remote import Entry, Remote, State
+from releases.hub.withdraw import FILE as TOMBSTONES
+from releases.hub.withdraw import read_tombstones
 from releases.manifest import MANIFEST, File, Manifest
 from releases.version import Version
 from schemas import GoldsmithError
@@ -112,6 +116,7 @@ def make_plan(local: Local, remote: Remote, state: State | None, *, private: boo
         step: Step = "nothing"
     else:
         _check_latest(local, tags, remote.repo)
+        _check_withdrawn(local, remote, tree, state)
         step = "everything" if send or remove else "tag"
     held = {entry.sha256 for entry in tree.values()}
     unfinished = state is not None and f"staging/{local.tag}" in state.branches
@@ -160,6 +165,21 @@ def _check_latest(local: Local, tags: Mapping[str, str], repo: str) -> None:
             continue  # a tag of somebody's own
         if version > Version.parse(local.manifest.version):
             raise GoldsmithError(f"[{repo} > {local.tag}] {tag} is published, main would go back: release above it")
+
+
+def _check_withdrawn(local: Local, remote: Remote, tree: Mapping[str, Entry], state: State | None) -> None:
+    """What was withdrawn stays so: the release must know all tombstones of main."""
+    if state is None or TOMBSTONES not in tree:
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / TOMBSTONES).write_bytes(remote.read_bytes(TOMBSTONES, state.branches["main"]))
+        there = {(tombstone.table, tombstone.id) for tombstone in read_tombstones(Path(scratch))}
+    here = {(tombstone.table, tombstone.id) for tombstone in read_tombstones(local.folder)}
+    if lost := sorted(there - here):
+        raise GoldsmithError(
+            f"[{remote.repo} > {local.tag}] does not know that {lost[0][0]} > {lost[0][1]} was withdrawn ({len(lost)} "
+            "such rows): make it with the tombstones of the release before it"
+        )
 
 
 def _removals(local: Local, remote: Remote, tree: Mapping[str, Entry], state: State | None) -> list[str]:

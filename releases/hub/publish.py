@@ -191,9 +191,11 @@ class _Publication:
                 )
             return target
 
-        self._once(f"tag {tag}", set_tag, look)
+        self._once(f"tag {tag}", set_tag, look, so_far="; main has the release, it is not tagged yet")
 
-    def _once(self, what: str, call: Callable[[], str], look: Callable[[State], str | None]) -> str:
+    def _once(
+        self, what: str, call: Callable[[], str], look: Callable[[State], str | None], *, so_far: str = ""
+    ) -> str:
         """The result of a call that must take effect once. A lost answer looks like a lost request, so after each
         failure `look` finds out on the Hub whether it took effect."""
         patience = self.remote.patience
@@ -208,7 +210,7 @@ class _Publication:
             if (found := look(self._state())) is not None:
                 return found
             if failure.kind != "transient" or number == patience.attempts:
-                raise failure.error(f"{self.repo} > {what}")
+                raise GoldsmithError(f"{failure.error(f'{self.repo} > {what}')}{so_far}")
             time.sleep(patience.wait(number, failure.wait))
         raise AssertionError("patience has at least one attempt")
 

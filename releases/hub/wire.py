@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import httpx2
 from huggingface_hub import get_session
@@ -27,7 +27,8 @@ from huggingface_hub.errors import (
 )
 from huggingface_hub.utils import parse_ratelimit_headers
 
-from schemas import GoldsmithError
+if TYPE_CHECKING:
+    from schemas import GoldsmithError
 
 Kind = Literal["transient", "token", "forbidden", "missing", "conflict", "refused"]
 
@@ -68,6 +69,8 @@ class Failure:
 
     def error(self, where: str) -> GoldsmithError:
         """The one line for people."""
+        from schemas import GoldsmithError  # here, because the upload worker does without it and its Arrow
+
         return GoldsmithError(f"[{where}] {self.reason}: {_ADVICE[self.kind]}")
 
 

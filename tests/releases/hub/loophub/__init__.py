@@ -5,7 +5,7 @@ request can be made to fail in a chosen way (`Fault`). Standard library only, bu
 """
 
 from loophub.faults import Fault
-from loophub.server import Loophub
+from loophub.server import CutError, Loophub
 from loophub.store import Account, Repo
 
-__all__ = ["Account", "Fault", "Loophub", "Repo"]
+__all__ = ["Account", "CutError", "Fault", "Loophub", "Repo"]

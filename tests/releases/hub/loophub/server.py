@@ -86,7 +86,8 @@ class Request(BaseHTTPRequestHandler):
         while left:
             if cut is not None and self.record.bytes_in >= cut:
                 raise CutError
-            piece = self.rfile.read(min(left, 1 << 16))
+            size = min(left, 1 << 16)
+            piece = self.rfile.read(size if cut is None else min(size, cut - self.record.bytes_in))
             if not piece:
                 raise CutError
             left -= len(piece)

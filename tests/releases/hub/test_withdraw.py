@@ -1,0 +1,107 @@
+"""Withdrawal: the rows are gone, their tombstones stay, the card says which versions are blocked."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from driver import Client, lay, published
+from loophub import Loophub
+from tiny import GAUGES, make_release, write_card, write_manifest
+
+from releases.hub.withdraw import Tombstone, apply_tombstones, mark_card, read_tombstones, withdraw
+from releases.lint import lint
+from releases.manifest import read_manifest
+from schemas import DatasetFolder, GoldsmithError
+
+DAY = datetime.date(2026, 3, 1)
+REASON = "the owner of the gauge asked"
+
+
+def next_release(release: Path, into: Path, version: str, rows: dict[str, list[str]]) -> Path:
+    """Withdraw, and do what the command line does then."""
+    withdraw(release, into, rows, reason=REASON, date=DAY)
+    write_card(into, GAUGES)
+    mark_card(into)
+    write_manifest(into, GAUGES, version)
+    return into
+
+
+def ids(folder: Path, table: str) -> list[str]:
+    return [i for path in DatasetFolder(folder).all_shards(table) for i in pq.read_table(path)["id"].to_pylist()]
+
+
+def test_rows_leave_and_tombstones_stay(release_1: Path, tmp_path: Path) -> None:
+    new = next_release(release_1, tmp_path / "new", "2.0.0", {"readings": ["r0000003", "r1000001"], "pictures": ["p1"]})
+    assert set(ids(release_1, "readings")) - set(ids(new, "readings")) == {"r0000003", "r1000001"}
+    assert ids(new, "pictures") == ["p0", "p2"]
+    assert read_tombstones(new) == (
+        Tombstone("pictures", "p1", REASON, DAY, "1.0.0"),
+        Tombstone("readings", "r0000003", REASON, DAY, "1.0.0"),
+        Tombstone("readings", "r1000001", REASON, DAY, "1.0.0"),
+    )
+    folder = DatasetFolder(new)
+    assert pq.read_table(folder.lineage("readings"))["id"].to_pylist().count("r0000003") == 0
+    rejects = pq.read_table(folder.rejects("readings")).to_pylist()
+    assert [(line["reason"], line["record"]) for line in rejects] == [("withdrawn", "")] * 2
+    account = next(entry for entry in folder.build["accounting"] if entry["table"] == "readings")
+    assert (account["records"], account["rows"], account["rejects"]) == (50, 48, {"withdrawn": 2})
+    assert folder.build["dropped"] == {"withdrawn": {"pictures": 1, "readings": 2}}
+    assert "tombstones.parquet" in [file.path for file in read_manifest(new).files]
+    assert lint(new) == []
+    held = b"".join(path.read_bytes() for path in new.rglob("*") if path.is_file())
+    assert b"p1.png" not in held, "nothing of what the row held is left"
+    assert b"p2.png" in held
+
+
+def test_the_card_says_what_is_blocked(release_1: Path, tmp_path: Path) -> None:
+    second = next_release(release_1, tmp_path / "2", "2.0.0", {"pictures": ["p1"]})
+    third = next_release(second, tmp_path / "3", "3.0.0", {"readings": ["r0000003", "r0000004"]})
+    card = (third / "README.md").read_text()
+    assert "**Blocked versions: v2.0.0 and all before it.**" in card
+    assert f"| 2026-03-01 | `readings` | 2 | {REASON} | v2.0.0 |" in card
+    assert f"| 2026-03-01 | `pictures` | 1 | {REASON} | v1.0.0 |" in card
+    mark_card(third)
+    assert (third / "README.md").read_text() == card
+
+
+def test_mistakes(release_1: Path, tmp_path: Path) -> None:
+    cases = [
+        ({"readings": ["r9"]}, "asked", "> readings > r9] is no row"),
+        ({"levels": ["r9"]}, "asked", "name one of readings, pictures"),
+        ({"readings": []}, "asked", "no row is named"),
+        ({"readings": ["r0000003"]}, " ", "no reason is given"),
+    ]
+    for rows, reason, words in cases:
+        with pytest.raises(GoldsmithError, match=words.replace("]", r"\]")):
+            withdraw(release_1, tmp_path / "no", rows, reason=reason)
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_rebuild_does_without_them(release_1: Path, tmp_path: Path) -> None:
+    new = next_release(release_1, tmp_path / "new", "2.0.0", {"readings": ["r0000003"]})
+    rebuilt = make_release(tmp_path / "rebuilt", count=60)
+    apply_tombstones(DatasetFolder(rebuilt), tmp_path / "kept", read_tombstones(new))
+    assert "r0000003" in ids(rebuilt, "readings")
+    assert "r0000003" not in ids(tmp_path / "kept", "readings")
+    assert read_tombstones(tmp_path / "kept") == read_tombstones(new)
+
+
+def test_published_withdrawal(hub: Loophub, client: Client, release_1: Path, tmp_path: Path) -> None:
+    repo = "acme/gauges"
+    lay(hub, repo, release_1, "v1.0.0")
+    new = next_release(release_1, tmp_path / "new", "2.0.0", {"readings": ["r0000003"]})
+    assert client.publish(hub, new, repo).get()["status"] == "published"
+    assert published(hub, repo, new, "v2.0.0")
+    assert client.verify(hub, repo, "2.0.0")["problems"] == []
+    found = client.start("load", repo=repo, revision=None, configs=["readings"]).get()["found"]
+    assert len(found["readings"]["train"]) == 39
+    assert "r0000003" not in found["readings"]["train"] + found["readings streamed"]["train"]
+    forgetful = make_release(tmp_path / "forgetful", "3.0.0")
+    error = client.publish(hub, forgetful, repo).get()["error"]
+    assert "does not know that readings > r0000003 was withdrawn" in error
+    (forgetful / "tombstones.parquet").write_bytes((new / "tombstones.parquet").read_bytes())
+    write_manifest(forgetful, GAUGES, "3.0.0")
+    assert lint(forgetful) == ["[readings > r0000003] was withdrawn and is back (1 such rows): apply the tombstones"]
