@@ -5,9 +5,9 @@ A wholesale mismatch is one mistake, not thousands of bad records: the build sto
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
-import numpy as np
 import polars as pl
 
 from builders.virogym.references import Reference
@@ -67,20 +67,22 @@ def match(letters: pl.DataFrame, column: str, reference: Reference, numbering: s
 
 
 def best_shift(letters: pl.DataFrame, reference: Reference, numbering: str) -> tuple[int, float]:
-    """The shift of positions within +-30 at which most wild types match, and the share that does.
+    """The shift within +-30 at which most wild types match, and the share of records that do.
 
-    Sites are first looked up; those that the numbering lacks count as positions where they are whole numbers.
+    Tried in both ways in which a shift happens: of the source's whole-numbered sites (a forgotten signal peptide), and
+    of the positions that its sites are mapped to (a wrong site map).
     """
+    wild = letters["wt"].to_numpy()
     positions = reference.positions(numbering)
-    number = letters["site"].cast(pl.Int64, strict=False)
-    place = letters["site"].replace_strict(positions, default=None, return_dtype=pl.Int64)
-    start = (place.fill_null(number) if place.null_count() < place.len() else number).fill_null(-10_000).to_numpy()
-    wild = np.array([ord(letter[0]) if letter else 0 for letter in letters["wt"].to_list()])
-    sequence = np.frombuffer(reference.sequence.encode(), np.uint8)
+    residues = dict(enumerate(reference.sequence, 1))
+    numbered = {int(site): residues[i] for site, i in positions.items() if re.fullmatch(r"-?\d+", site)}
+    ways = [
+        (letters["site"].cast(pl.Int64, strict=False), numbered),
+        (letters["site"].replace_strict(positions, default=None, return_dtype=pl.Int64), residues),
+    ]
     best = (0, 0.0)
     for shift in sorted(range(-LARGEST_SHIFT, LARGEST_SHIFT + 1), key=abs):
-        index = start + shift - 1
-        inside = (index >= 0) & (index < len(sequence))
-        share = float((sequence[np.clip(index, 0, len(sequence) - 1)] == wild)[inside].sum() / len(start))
-        best = max(best, (shift, share), key=lambda pair: pair[1])
+        for place, there in ways:
+            found = (place + shift).replace_strict(there, default=None, return_dtype=pl.String).to_numpy()
+            best = max(best, (shift, float((found == wild).mean())), key=lambda pair: pair[1])
     return best

@@ -121,7 +121,7 @@ def _simplest(edit: Edit, sequence: str) -> list[Edit]:
     """A delins of equal length is substitutions, one that keeps residues at its ends is a smaller change."""
     if edit.op != "delins":
         return [edit]
-    return list(between(sequence[edit.start - 1 : edit.end], edit.new, edit.start - 1))
+    return list(between(sequence, apply([edit], sequence)))
 
 
 def _shifted(edit: Edit, sequence: str, limit: int) -> Edit:
@@ -139,14 +139,14 @@ def _shifted(edit: Edit, sequence: str, limit: int) -> Edit:
     return edit
 
 
-def between(old: str, new: str, offset: int = 0) -> tuple[Edit, ...]:
+def between(old: str, new: str) -> tuple[Edit, ...]:
     """The edits that turn `old` into `new`, as one change between the residues that both ends share.
 
-    `offset` is what to add to positions in `old`. Equal length gives substitutions. A change before the first or after
-    the last residue cannot be an insertion between two residues and becomes a `delins` of the residue there.
+    Equal length gives substitutions. A change before the first or after the last residue cannot be an insertion between
+    two residues and becomes a `delins` of the residue there.
     """
     if len(old) == len(new):
-        pairs = enumerate(zip(old, new, strict=True), offset + 1)
+        pairs = enumerate(zip(old, new, strict=True), 1)
         return tuple(Edit(i, i, "sub", b) for i, (a, b) in pairs if a != b)
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
@@ -155,7 +155,7 @@ def between(old: str, new: str, offset: int = 0) -> tuple[Edit, ...]:
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     gone, put = old[head : len(old) - tail], new[head : len(new) - tail]
-    start = offset + head + 1
+    start = head + 1
     if not put:
         return (Edit(start, start + len(gone) - 1, "del"),)
     if not gone:

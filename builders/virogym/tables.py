@@ -70,7 +70,7 @@ def _with_lines(table: pl.DataFrame, text: str) -> pl.DataFrame:
 
 def number(column: str) -> pl.Expr:
     """A text column as float64; what is no number is null."""
-    return pl.col(column).str.strip_chars().cast(pl.Float64, strict=False)
+    return pl.col(column).str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
 
 
 def is_missing(column: str) -> pl.Expr:
