@@ -221,8 +221,16 @@ def _build(folder: DatasetFolder, drops: Sequence[_Drop], counts: Mapping[str, M
         _account(entry, by_table[entry["table"]]) if entry["table"] in by_table else entry
         for entry in folder.build["accounting"]
     ]
-    dropped = {**folder.build.get("dropped", {}), **counts}
-    return {**folder.build, "files": files, "accounting": accounting, "dropped": dropped}
+    return {**folder.build, "files": files, "accounting": accounting, "dropped": _sum(folder, counts)}
+
+
+def _sum(folder: DatasetFolder, counts: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    """What was dropped before and now."""
+    total = {reason: dict(tables) for reason, tables in folder.build.get("dropped", {}).items()}
+    for reason, tables in counts.items():
+        before = total.get(reason, {})
+        total[reason] = {**before, **{table: before.get(table, 0) + rows for table, rows in tables.items()}}
+    return total
 
 
 def _account(entry: Mapping[str, Any], drop: _Drop) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Withdrawal: rows leave a dataset because consent or a licence was withdrawn, and stay out.
 
 A withdrawn row leaves a tombstone: its id, why and when, and nothing of what it held. Tombstones are released with the
-data in `tombstones.parquet` and carried from version to version; `releases.lint` finds withdrawn rows that are back, and
-`publish` refuses a version that has lost tombstones. What was published before cannot be unpublished: the card says which
-versions must not be used any more.
+data in `tombstones.parquet` and carried from version to version; `releases.lint` finds withdrawn rows that are back,
+and `publish` refuses a version that has lost tombstones. What was published before cannot be unpublished: the card says
+which versions must not be used any more.
 """
 
 from __future__ import annotations
@@ -175,8 +175,8 @@ def _section(tombstones: tuple[Tombstone, ...]) -> str:
             _BEGIN,
             "## Withdrawn rows",
             "",
-            f"**Blocked versions: v{latest} and all before it.** They hold rows that were withdrawn; do not use them, and",
-            f"remove the rows from what you made of them. The ids are in `{FILE}`.",
+            f"**Blocked versions: v{latest} and all before it.** They hold rows that were withdrawn; do not use them,",
+            f"and remove the rows from what you made of them. The ids are in `{FILE}`.",
             "",
             "| Withdrawn | Table | Rows | Reason | Last version with them |",
             "|---|---|---|---|---|",

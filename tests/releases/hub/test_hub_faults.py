@@ -193,7 +193,7 @@ def results(
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_fault(cell: Cell, results: Callable[..., Any], seen_table: list[tuple[str, str, str]]) -> None:
     first, answer, second, again = [value for seen_then in results(cell) for value in seen_then]
-    seen_table.append((cell.name, LABELS.get(first, first), LABELS.get(second, second)))
+    seen_table.append((cell.name, str(LABELS.get(first, first)), str(LABELS.get(second, second))))
     error = answer.get("error", "")
     assert (first, second) == (cell.first, cell.second), (error, again)
     assert ("error" in answer) == (first != PUBLISHED)

@@ -1,8 +1,8 @@
 """`kill -9` between any two requests: a reader sees all or nothing, and the next run finishes.
 
 The Hub kills the publishing process, and its upload process with it, when it has received a request and before it does
-anything (`before`). To be killed when it is done but not answered (`after`) leaves what the next `before` leaves, so that
-is tried for the last request alone.
+anything (`before`). To be killed when it is done but not answered (`after`) leaves what the next `before` leaves, so
+that is tried for the last request alone.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ def test_rows_leave_and_tombstones_stay(release_1: Path, tmp_path: Path) -> None
 def test_the_card_says_what_is_blocked(release_1: Path, tmp_path: Path) -> None:
     second = next_release(release_1, tmp_path / "2", "2.0.0", {"pictures": ["p1"]})
     third = next_release(second, tmp_path / "3", "3.0.0", {"readings": ["r0000003", "r0000004"]})
+    assert DatasetFolder(third).build["dropped"] == {"withdrawn": {"pictures": 1, "readings": 2}}
     card = (third / "README.md").read_text()
     assert "**Blocked versions: v2.0.0 and all before it.**" in card
     assert f"| 2026-03-01 | `readings` | 2 | {REASON} | v2.0.0 |" in card
