@@ -144,8 +144,6 @@ def spike(rng: random.Random) -> None:
     expression, binding = landscape(rng, sequence), landscape(rng, sequence)
     rows = []
     for position, wt, mutant in changes(sequence, own=True):
-        if position > 30:
-            continue
         value = 0.0 if mutant == wt else expression(position, mutant)
         rows.append(f"{position},{sites[position - 1]},{wt},{mutant},expression,{number(value)}")
         if position <= 4:
@@ -159,7 +157,7 @@ def _score_set(rng: random.Random, sequence: str, binding: Score) -> None:
     """A MaveDB score set: two libraries, `*` for Ter, parentheses, `=` and what cannot be used."""
     rows = []
     for library in "12":
-        for position, wt, mutant in changes(sequence[:30], "*"):
+        for position, wt, mutant in changes(sequence, "*"):
             right = f"{THREE[wt]}{position}{'*' if mutant == '*' else THREE[mutant]}"
             name = f"p.({right})" if position == 7 else f"p.{right}"
             value = "NA" if rng.random() < 0.02 else f"{binding(position, mutant):.2f}"

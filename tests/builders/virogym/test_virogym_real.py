@@ -238,7 +238,7 @@ def test_ba1_needs_its_own_reference(real):
     found = resolve.resolve(read(assay, real[0].text(assay.source), wuhan, "test"), wuhan, assay)
     known = found.filter(pl.col("site").is_in(wuhan.sites))
     assert diagnose.match(known, "wt", wuhan, "reference") == pytest.approx(0.941, abs=0.0005)
-    assert found.height - known.height == 62
+    assert found.filter(pl.col("wt") != "*").height - known.height == 62
     assert diagnose.share_unexpected(found) > BUILDER.reject_budget
 
 
