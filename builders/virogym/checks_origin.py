@@ -19,15 +19,12 @@ GROUP BY a.reference_id, b.reference_id HAVING count(*) > 0.1 * any_value(least(
 # Needs no alignment: a tenth of the words of five is shared from about 60 % identity on, and never by chance.
 
 _FOLDS = f"""
-WITH single AS (
-    SELECT assay_id, variant_id, split_modulo, split_contiguous,
-        TRY_CAST(substr(mutant, 2, length(mutant) - 2) AS INTEGER) AS pos
-    FROM variants WHERE n_mut <= 1 AND split_modulo IS NOT NULL
-), torn AS (
-    SELECT assay_id, pos FROM single WHERE pos IS NOT NULL GROUP BY assay_id, pos
+WITH torn AS (
+    SELECT assay_id, pos FROM edits WHERE n_mut = 1 GROUP BY assay_id, pos
     HAVING min(split_modulo) <> max(split_modulo) OR min(split_contiguous) <> max(split_contiguous)
 )
-SELECT {ID} AS id, 'position ' || pos || ' is in several folds' AS message FROM single JOIN torn USING (assay_id, pos)
+SELECT {ID} AS id, 'position ' || pos || ' is in several folds' AS message
+FROM edits JOIN torn USING (assay_id, pos) WHERE n_mut = 1
 """
 
 _ACCOUNT = """
@@ -113,6 +110,7 @@ ORIGIN_CHECKS = (
         "block",
         "variants",
         _FOLDS,
+        needs=("edits",),
         advice="Otherwise these splits measure memory of sites, as the random one does: build again.",
     ),
     Check(

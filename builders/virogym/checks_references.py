@@ -16,14 +16,18 @@ WITH segment AS (
         string_agg(substr(sequence, copied + 1, cut_from - copied - 1) || mt, '' ORDER BY cut_from, cut_to)
             || substr(any_value(sequence), max(cut_to) + 1) AS expected
     FROM segment JOIN assay_facts USING (assay_id) GROUP BY assay_id, variant_id
-), copy AS (
+), single AS (
     SELECT p.*, sequence, TRY_CAST(substr(mutant, 2, length(mutant) - 2) AS INTEGER) AS pos
     FROM proteingym AS p JOIN assay_facts AS f ON "DMS_id" = f.assay_id
+), wrong AS (
+    SELECT {PROTEINGYM.row_id_sql()} AS id FROM single
+    WHERE mutated_sequence <> left(sequence, pos - 1) || right(mutant, 1) || substr(sequence, pos + 1)
+    UNION ALL
+    SELECT {PROTEINGYM.row_id_sql("p")} FROM proteingym AS p
+    LEFT JOIN rebuilt AS r ON p."DMS_id" = r.assay_id AND p.variant_id = r.variant_id
+    WHERE (mutant IS NULL OR contains(mutant, ':')) AND mutated_sequence IS DISTINCT FROM expected
 )
-SELECT {PROTEINGYM.row_id_sql("copy")} AS id, 'mutated_sequence is not the reference with the edits' AS message
-FROM copy LEFT JOIN rebuilt AS r ON copy."DMS_id" = r.assay_id AND copy.variant_id = r.variant_id
-WHERE mutated_sequence IS DISTINCT FROM CASE WHEN pos IS NULL THEN expected
-    ELSE left(sequence, pos - 1) || right(mutant, 1) || substr(sequence, pos + 1) END
+SELECT id, 'mutated_sequence is not the reference with the edits' AS message FROM wrong
 UNION ALL
 SELECT {PROTEINGYM.row_id_sql("p")}, CASE
     WHEN kind IS NULL THEN 'it is not in variants'
@@ -115,12 +119,15 @@ REFERENCE_CHECKS = (
         "C13_complete",
         "Each substitution, multi-mutant, insertion and deletion has its row in ProteinGym's columns.",
         "block",
-        "variants",
-        f"""SELECT {ID} AS id FROM variants AS v
-            ANTI JOIN proteingym AS p ON v.assay_id = p."DMS_id" AND v.variant_id = p.variant_id
-            WHERE kind NOT IN ('stop', 'wt', 'syn')""",
-        needs=("proteingym",),
-        advice="Build again: the table for ProteinGym's readers lacks rows.",
+        "assays",
+        """SELECT assay_id AS id, format('{} of {} rows', coalesce(p.n, 0), v.n) AS message
+            FROM (SELECT assay_id, count(*) AS n FROM variants
+                WHERE kind NOT IN ('stop', 'wt', 'syn') GROUP BY assay_id) AS v
+            LEFT JOIN (SELECT "DMS_id" AS assay_id, count(*) AS n FROM proteingym GROUP BY "DMS_id") AS p
+            USING (assay_id)
+            WHERE p.n IS DISTINCT FROM v.n""",
+        needs=("variants", "proteingym"),
+        advice="Build again: the table for ProteinGym's readers lacks rows, or has some twice.",
     ),
 )
 """The checks of this module, in their order."""

@@ -31,13 +31,9 @@ WITH measured AS (
     SELECT assay_id, pos, coalesce(n, 0) AS n,
         CASE library_design WHEN 'saturation' THEN 19 ELSE typical END AS expected
     FROM span LEFT JOIN measured USING (assay_id, pos)
-), entered AS (
-    SELECT reference_id, pos, variant_id FROM entry WHERE quintile > 3
 ), after AS (
-    SELECT a.assay_id, e.pos, count(m.variant_id) AS n, count(*) AS expected
-    FROM assay_facts AS a JOIN entered AS e USING (reference_id)
-    LEFT JOIN missense AS m ON m.assay_id = a.assay_id AND m.variant_id = e.variant_id
-    WHERE a.after_entry GROUP BY ALL HAVING count(*) >= 3
+    SELECT assay_id, pos, sum(measured) AS n, sum(expected) AS expected FROM measured_after_entry WHERE quintile > 3
+    GROUP BY assay_id, pos HAVING sum(expected) >= 3
 )
 SELECT assay_id AS subject, avg((n < expected / 2)::INTEGER) AS value, any_value(high) AS high,
     'thin sites: ' || string_agg(pos, ', ' ORDER BY n / expected, pos) FILTER (n < expected / 2)[:60] AS message
@@ -48,10 +44,8 @@ FROM (SELECT *, 0.05 AS high FROM direct UNION ALL SELECT *, 0.1 FROM after) GRO
 # real assays have up to 0.015 thin sites when measured directly and up to 0.075 after entry.
 
 _MISSING = """
-SELECT a.assay_id || ' entry quintile ' || quintile AS subject, avg((m.variant_id IS NULL)::INTEGER) AS value
-FROM assay_facts AS a JOIN entry AS e USING (reference_id)
-LEFT JOIN missense AS m ON m.assay_id = a.assay_id AND m.variant_id = e.variant_id
-WHERE a.after_entry GROUP BY a.assay_id, quintile
+SELECT assay_id || ' entry quintile ' || quintile AS subject, 1 - sum(measured) / sum(expected) AS value
+FROM measured_after_entry GROUP BY assay_id, quintile
 """
 
 _SAME = """
@@ -61,7 +55,7 @@ WITH size AS (
     GROUP BY reference_id HAVING count(*) > 1
 ), sample AS (
     SELECT assay_id, reference_id, variant_id, score FROM missense JOIN size USING (reference_id)
-    WHERE smallest < 4000 OR variant_id < '1'
+    WHERE smallest < 3000 OR variant_id < '1'
 ), pair AS (
     SELECT a.assay_id, b.assay_id AS other, a.score AS x, b.score AS y
     FROM sample AS a JOIN sample AS b ON a.reference_id = b.reference_id AND a.variant_id = b.variant_id
@@ -111,11 +105,10 @@ SCORE_CHECKS = (
         "Spearman's rho of the score with BLOSUM62, in assays where a broken protein scores low.",
         "warn",
         "variants",
-        "SELECT assay_id AS subject, CASE WHEN l.n >= 200 THEN rho END AS value FROM likeness AS l "
-        "JOIN assay_facts USING (assay_id) WHERE fitness",
+        "SELECT assay_id AS subject, CASE WHEN n >= 200 THEN rho END AS value, 'over ' || n AS message FROM likeness",
         low=0.05,
         unit="rho",
-        needs=("likeness", "assay_facts"),
+        needs=("likeness",),
         advice="Negative: the sign is wrong. Near 0: scores stand in the wrong rows. Real assays have 0.19 to 0.32.",
     ),
     Figure(
@@ -123,11 +116,11 @@ SCORE_CHECKS = (
         "Median score of changes to proline less that of all missense, in assays where a broken protein scores low.",
         "warn",
         "variants",
-        "SELECT assay_id AS subject, CASE WHEN l.n >= 200 THEN proline END AS value FROM likeness AS l "
-        "JOIN assay_facts USING (assay_id) WHERE fitness",
+        "SELECT assay_id AS subject, CASE WHEN n >= 200 THEN proline END AS value, 'over ' || n AS message "
+        "FROM likeness",
         high=0.0,
         unit="score",
-        needs=("likeness", "assay_facts"),
+        needs=("likeness",),
         advice="Proline breaks structures: above 0 the sign is wrong, or scores stand in the wrong rows.",
     ),
     Check(
@@ -171,7 +164,7 @@ SCORE_CHECKS = (
         "variants",
         _COVERAGE,
         unit="share of sites",
-        needs=("missense", "assay_facts", "entry"),
+        needs=("missense", "assay_facts", "measured_after_entry"),
         advice="Lines of the source were lost, or library_design in assays.toml is not that of the library.",
     ),
     Figure(
@@ -182,7 +175,7 @@ SCORE_CHECKS = (
         "variants",
         _MISSING,
         unit="share missing",
-        needs=("missense", "assay_facts", "entry"),
+        needs=("measured_after_entry",),
         advice="Do not read a missing value as no escape, and do not fill it in.",
     ),
     Figure(

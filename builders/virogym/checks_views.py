@@ -22,7 +22,7 @@ FROM assays AS a LEFT JOIN entered AS e USING (reference_id) LEFT JOIN "referenc
 
 _EDITS = """
 WITH short AS (
-    SELECT assay_id, variant_id, kind, n_mut, score, mutant, ref_site,
+    SELECT assay_id, variant_id, kind, n_mut, score, split_modulo, split_contiguous, mutant, ref_site,
         TRY_CAST(substr(mutant, 2, length(mutant) - 2) AS INTEGER) AS pos
     FROM variants
 ), other AS (
@@ -38,11 +38,12 @@ WITH short AS (
     FROM parsed
     WINDOW before AS (PARTITION BY assay_id, variant_id ORDER BY ordinal ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW)
 ), edit AS (
-    SELECT assay_id, variant_id, kind, n_mut, score, 1 AS ordinal, 'sub' AS op, pos, pos AS pos2,
-        left(mutant, 1) AS wt, NULL::VARCHAR AS wt2, right(mutant, 1) AS mt, ref_site[1] AS site, NULL::VARCHAR AS site2
+    SELECT assay_id, variant_id, kind, n_mut, score, split_modulo, split_contiguous, 1 AS ordinal, 'sub' AS op,
+        pos, pos AS pos2, left(mutant, 1) AS wt, NULL::VARCHAR AS wt2, right(mutant, 1) AS mt,
+        ref_site[1] AS site, NULL::VARCHAR AS site2
     FROM short WHERE pos IS NOT NULL
     UNION ALL
-    SELECT assay_id, variant_id, kind, n_mut, score, ordinal,
+    SELECT assay_id, variant_id, kind, n_mut, score, split_modulo, split_contiguous, ordinal,
         CASE WHEN part.op = '' AND length(part.mt) = 1 AND part.wt2 = '' THEN 'sub' ELSE nullif(part.op, '') END,
         TRY_CAST(part.pos AS INTEGER), coalesce(TRY_CAST(part.pos2 AS INTEGER), TRY_CAST(part.pos AS INTEGER)),
         part.wt, nullif(part.wt2, ''), part.mt, ref_site[place], CASE WHEN part.wt2 <> '' THEN ref_site[place + 1] END
@@ -61,9 +62,13 @@ WHERE kind = 'sub' AND n_mut = 1 AND op = 'sub' AND isfinite(score) AND wt <> mt
 """
 
 _REPEATS = """
+WITH suspect AS (
+    SELECT hash(assay_id, variant_id) AS key FROM variants GROUP BY key HAVING count(*) > 1
+)
 SELECT assay_id, variant_id, count(*) AS n, max(score) - min(score) AS spread
-FROM variants GROUP BY assay_id, variant_id HAVING count(*) > 1
+FROM variants WHERE hash(assay_id, variant_id) IN (FROM suspect) GROUP BY assay_id, variant_id HAVING count(*) > 1
 """
+# Numbers are grouped in half the time that texts take; the few equal hashes are looked at again.
 
 _ENTRY = """
 SELECT reference_id, variant_id, pos, ntile(5) OVER (PARTITION BY reference_id ORDER BY score, variant_id) AS quintile
@@ -71,9 +76,18 @@ FROM missense WHERE assay_id IN (SELECT min(assay_id) FROM assays WHERE phenotyp
     AND reference_id IN (SELECT reference_id FROM assay_facts WHERE after_entry)
 """
 
+_AFTER_ENTRY = """
+SELECT a.assay_id, e.pos, quintile, count(*) AS expected, count(m.variant_id) AS measured
+FROM assay_facts AS a JOIN entry AS e USING (reference_id)
+LEFT JOIN missense AS m ON m.assay_id = a.assay_id AND m.variant_id = e.variant_id
+WHERE a.after_entry GROUP BY ALL
+"""
+
 _LIKENESS = """
-WITH matched AS (SELECT assay_id, score, mt, similarity FROM missense JOIN blosum62 USING (wt, mt)),
-ranked AS (
+WITH matched AS (
+    SELECT assay_id, score, mt, similarity FROM missense JOIN blosum62 USING (wt, mt)
+    WHERE assay_id IN (SELECT assay_id FROM assay_facts WHERE fitness)
+), ranked AS (
     SELECT *, (rank() OVER by_score + count(*) OVER by_score) / 2.0 AS score_rank
     FROM matched WINDOW by_score AS (PARTITION BY assay_id ORDER BY score)
 ), steps AS (
@@ -93,15 +107,20 @@ VIEWS = (
     View("missense", _MISSENSE, needs=("edits",)),
     View("repeats", _REPEATS, materialise=True, needs=("variants",)),
     View("entry", _ENTRY, materialise=True, needs=("missense", "assays", "assay_facts")),
-    View("likeness", _LIKENESS, materialise=True, needs=("missense", "blosum62")),
+    View("measured_after_entry", _AFTER_ENTRY, materialise=True, needs=("assay_facts", "entry", "missense")),
+    View("likeness", _LIKENESS, materialise=True, needs=("missense", "blosum62", "assay_facts")),
 )
 """In the order they are made.
 
 * `assay_facts`: assays, with `sequence`, `cluster_30`, `after_entry` and `fitness`;
-* `edits`: assay_id, variant_id, kind, n_mut, score, ordinal, op (`sub`, `del`, `ins`, `delins`), pos, pos2, wt, wt2, mt
-  (the new residues), site, site2 (the field's own), reference_id, ref_wt, ref_wt2 (the reference's residues there);
+* `edits`: assay_id, variant_id, kind, n_mut, score, split_modulo, split_contiguous, ordinal, op (`sub`, `del`, `ins`,
+  `delins`), pos, pos2, wt, wt2, mt (the new residues), site, site2 (the field's own), reference_id, ref_wt, ref_wt2
+  (the reference's residues there);
 * `missense`: single substitutions with a score (assay_id, variant_id, reference_id, pos, wt, mt, score);
 * `repeats`: variants that an assay has twice (assay_id, variant_id, n, spread of scores);
 * `entry`: reference_id, variant_id, pos, quintile in the reference's first cell entry assay (1: hardly enters);
-* `likeness`: assay_id, n, rho (score against BLOSUM62), proline (median score of prolines less that of all).
+* `measured_after_entry`: assay_id, pos, quintile, expected (substitutions of the entry assay), measured (those with a
+  value here);
+* `likeness`: of assays with `fitness`: assay_id, n, rho (score against BLOSUM62), proline (median score of prolines
+  less that of all).
 """

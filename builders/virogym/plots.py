@@ -84,13 +84,11 @@ PLOTS = (
         "Missing values by cell entry",
         "Share of the substitutions of the entry assay without a value here, by quintile of entry (1: hardly enters).",
         "bar",
-        """SELECT a.assay_id AS facet, quintile AS x, avg((m.variant_id IS NULL)::INTEGER) AS value
-            FROM assay_facts AS a JOIN entry AS e USING (reference_id)
-            LEFT JOIN missense AS m ON m.assay_id = a.assay_id AND m.variant_id = e.variant_id
-            WHERE a.after_entry GROUP BY a.assay_id, quintile ORDER BY a.assay_id, quintile""",
+        """SELECT assay_id AS facet, quintile AS x, 1 - sum(measured) / sum(expected) AS value
+            FROM measured_after_entry GROUP BY assay_id, quintile ORDER BY assay_id, quintile""",
         x_title="quintile of entry",
         y_title="share missing",
-        needs=("assay_facts", "entry", "missense"),
+        needs=("measured_after_entry",),
     ),
     Plot(
         "correlation",

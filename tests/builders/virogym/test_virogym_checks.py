@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,12 @@ from made_virogym import ENTRY, GROWTH, SERA, Row, Tables, failed, folder, run, 
 
 from builders.virogym import edits
 from builders.virogym.checks import CHECKS
+from builders.virogym.plots import BY_CHEMISTRY
 from builders.virogym.schema import AMINO_ACIDS
 from builders.virogym.substitution import BLOSUM62
+from quality.connect import Session, add_views, opened
+from quality.own import add_own_views, applies
+from schemas import Plot
 
 PLANTS: list[Any] = []
 
@@ -62,7 +66,7 @@ def test_every_check_has_a_planted_defect() -> None:
 
 def test_blosum62_is_biopythons() -> None:
     matrix = substitution_matrices.load("BLOSUM62")
-    assert {(a, b): int(matrix[a][b]) for a in AMINO_ACIDS for b in AMINO_ACIDS} == BLOSUM62
+    assert {(a, b): int(matrix[a, b]) for a in AMINO_ACIDS for b in AMINO_ACIDS} == BLOSUM62
 
 
 @plant("C01_wild_type")
@@ -461,6 +465,34 @@ def test_binding_after_entry_is_no_fitness(tmp_path: Path) -> None:
     assert failed(run(folder(tmp_path / "after", made), "C07_likeness")) == {}
     made["assays"] = [row for row in made["assays"] if row["assay_id"] != ENTRY]
     assert failed(run(folder(tmp_path / "alone", made), "C07_likeness")) == {"C07_likeness": 1}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """The made tables with the views that checks and plots share."""
+    made = folder(tmp_path_factory.mktemp("plots"), tables())
+    with opened(made, None, memory_limit="1GB", threads=1) as session:
+        add_views(session, set())
+        add_own_views(session, CHECKS.views)
+        yield session
+
+
+@pytest.mark.parametrize("plot", CHECKS.plots, ids=lambda plot: plot.name)
+def test_plot_has_its_columns(plot: Plot, session: Session) -> None:
+    needed = {"heatmap": {"facet", "x", "y", "value"}, "histogram": {"facet", "value"}, "bar": {"facet", "x", "value"}}
+    assert applies(session, plot)
+    assert {row[0] for row in session.rows(f"DESCRIBE {plot.sql}")} == needed[plot.kind]
+    assert len(session.rows(plot.sql)) >= 4
+
+
+def test_landscape_has_the_fields_sites_in_order(session: Session) -> None:
+    (landscape,) = (plot for plot in CHECKS.plots if plot.name == "landscape")
+    rows = [row for row in session.rows(landscape.sql) if row[0] == ENTRY]
+    sites = list(dict.fromkeys(row[1] for row in rows))
+    assert sites[:4] == ["-2", "-1", "1", "2"]
+    assert sites[10:13] == ["9", "9a", "10"]
+    assert {row[2] for row in rows} == set(BY_CHEMISTRY)
+    assert set(BY_CHEMISTRY) == {*AMINO_ACIDS, "*", "del"}
 
 
 def test_ids_are_those_of_the_builder() -> None:
