@@ -1,0 +1,15 @@
+"""What VAANI's checks are: see `checks_audio` (A), `checks_text` (T, X) and `checks_whole` (M, S, R), and `plots`.
+
+Severities: what a corpus should not hold is a `drop` (the clip leaves the release, its record stays among the rejects),
+what a person should look at a `warn`. Only what dropping rows cannot mend blocks: personal data, leaks, false claims.
+"""
+
+from __future__ import annotations
+
+from builders.vaani.checks_audio import AUDIO_CHECKS
+from builders.vaani.checks_text import TEXT_CHECKS
+from builders.vaani.checks_whole import WHOLE_CHECKS, WHOLE_VIEWS
+from builders.vaani.plots import PLOTS
+from schemas import CheckSet
+
+CHECKS = CheckSet((*AUDIO_CHECKS, *TEXT_CHECKS, *WHOLE_CHECKS), WHOLE_VIEWS, PLOTS)

@@ -1,0 +1,215 @@
+"""Checks A02 to A14: the sound of a clip, and clips that are the same sound.
+
+A01 (a file that is missing, empty, no sound or broken) is no check: such records are rejects of the build.
+"""
+
+from __future__ import annotations
+
+from builders.vaani.sqltext import clips, said, setting
+from schemas import Check, Figure
+
+LISTEN = "Listen to some; if they are good, change the threshold in collection.toml, else leave them out."
+RECORD = "Tell the recorder's makers; ask for the clip again."
+
+FLAT_SHARE = "flat_top_samples / (duration_s * sampling_rate)"
+_FLAT = f"peak_dbfs > -40 AND {FLAT_SHARE} > {setting('max_flat_top_share')}"
+CLIPPED = f"(clip_share > {setting('max_clip_share')} OR ({_FLAT}))"
+_RULES = {
+    "A05": f"active_s < {setting('min_active_s')}",
+    "A06": f"silence_share > {setting('max_silence_share')}",
+    "A07": f"level_dbfs < {setting('min_level_dbfs')}",
+    "A08": CLIPPED,
+    "A11": f"snr_percentile_db < {setting('min_snr_db')}",
+    "T5": f"letters > 0 AND active_s > 0 AND "
+    f"(letters / active_s < {setting('min_rate')} OR letters / active_s > {setting('max_rate')})",
+}
+RULES = _RULES
+"""The rules whose agreement with people's votes is measured (`R1.*`): condition by short name."""
+
+SOUND = (
+    clips(
+        "A02.extension",
+        "A file's name says what is in it",
+        "warn",
+        "NOT extension_fits",
+        "format('named .{}, holds {} ({})', extension_given, container, codec)",
+        "Nothing: the released name is right. Tell the recorder's makers.",
+    ),
+    clips(
+        "A03.claimed_duration",
+        "A clip is as long as its name or metadata say",
+        "drop",
+        f"abs(duration_s - claimed_duration_s) > {setting('duration_tolerance_s')}",
+        said("lasts {} s, is said to last {} s", "duration_s", "claimed_duration_s"),
+        "The wrong file stands under this name, or it was cut: get the right one.",
+    ),
+    clips(
+        "A03.truncated",
+        "A clip is as long as its own header says",
+        "drop",
+        f"missing_s > {setting('duration_tolerance_s')}",
+        said("{} s are missing at the end", "missing_s"),
+        "The copy is incomplete: get the file again.",
+    ),
+    clips(
+        "A04.duration",
+        "A clip is neither a scrap nor a whole session",
+        "drop",
+        f"duration_s < {setting('min_duration_s')} OR duration_s > {setting('max_duration_s')}",
+        said("lasts {} s", "duration_s"),
+        "Cut long clips at pauses; leave scraps out.",
+    ),
+    clips(
+        "A05.little_speech",
+        "There is speech in a clip",
+        "drop",
+        _RULES["A05"],
+        "format('{} s of speech by energy, {} s by webrtcvad', round(active_s, 2), round(vad_active_s, 2))",
+        LISTEN,
+    ),
+    clips(
+        "A05.detectors_disagree",
+        "webrtcvad hears speech where frame energy does not",
+        "info",
+        f"{_RULES['A05']} AND vad_active_s >= {setting('min_active_s')}",
+        said("{} s of speech by energy, {} s by webrtcvad", "active_s", "vad_active_s"),
+        "Listen: soft speech in noise looks like this, and so does noise alone.",
+    ),
+    clips(
+        "A06.silence",
+        "A clip is not mostly silence",
+        "drop",
+        _RULES["A06"],
+        said("{} of it is silence", "silence_share"),
+        "Cut the silence, or leave the clip out.",
+    ),
+    clips("A07.level", "A clip is loud enough", "drop", _RULES["A07"], said("level {} dBFS", "level_dbfs"), LISTEN),
+    clips(
+        "A07.peak",
+        "The loudest sample is loud enough",
+        "warn",
+        f"peak_dbfs < {setting('min_peak_dbfs')}",
+        said("peak {} dBFS", "peak_dbfs"),
+        LISTEN,
+    ),
+    clips(
+        "A08.clipping",
+        "A clip is not clipped, nor was before it was turned down",
+        "drop",
+        CLIPPED,
+        f"format('{{}} of samples at full scale, {{}} in flat tops', round(clip_share, 5), round({FLAT_SHARE}, 5))",
+        RECORD,
+    ),
+    clips(
+        "A08.some_clipping",
+        "Hardly a sample is clipped",
+        "warn",
+        f"clip_share > {setting('warn_clip_share')} AND NOT {CLIPPED}",
+        "format('{} of samples at full scale', round(clip_share, 5))",
+        LISTEN,
+    ),
+    clips(
+        "A09.offset",
+        "The samples swing about zero",
+        "drop",
+        f"abs(dc_offset) > {setting('max_dc_offset')}",
+        said("offset {}", "dc_offset"),
+        "A broken input: ask for the clip again, or filter it and say so.",
+    ),
+    clips(
+        "A09.some_offset",
+        "The samples swing about zero, nearly",
+        "warn",
+        f"abs(dc_offset) > {setting('warn_dc_offset')} AND abs(dc_offset) <= {setting('max_dc_offset')}",
+        said("offset {}", "dc_offset"),
+        "A high-pass filter takes it out; the measures here have it taken out already.",
+    ),
+    clips(
+        "A10.dropouts",
+        "No stretch of exact zeros inside a clip",
+        "warn",
+        f"zero_runs > {setting('max_zero_runs')}",
+        said("{} runs of zeros, the longest {} ms", "zero_runs", "zero_run_max_ms"),
+        "Noise gates of browsers make them, too: listen before blaming the line.",
+    ),
+    clips(
+        "A11.noise",
+        "Speech stands out from the noise",
+        "warn",
+        _RULES["A11"],
+        said("{} dB", "snr_percentile_db"),
+        LISTEN,
+    ),
+    clips(
+        "A12.narrow_band",
+        "A clip has the bandwidth that its sampling rate promises",
+        "warn",
+        f"sampling_rate >= 16000 AND bandwidth_hz < {setting('min_bandwidth_hz')}",
+        said("{} Hz at a sampling rate of {} Hz", "bandwidth_hz", "sampling_rate"),
+        "Telephone sound that was upsampled: keep it apart, or say so.",
+    ),
+)
+
+EXACT = Check(
+    "A13.same_sound",
+    "No two clips are the same sound",
+    "drop",
+    "utterances",
+    """SELECT utterance_id AS id, 'same samples as ' || first AS message FROM (
+    SELECT utterance_id, first_value(utterance_id) OVER same AS first, row_number() OVER same AS place FROM utterances
+    WINDOW same AS (PARTITION BY pcm_digest ORDER BY split, utterance_id)
+) WHERE place > 1""",
+    advice="One of them stays (test before train); see whether their transcripts agree.",
+)
+
+# Candidates share at least one 16-bit word at the same shift and are about as long. Where there are few clips, all
+# pairs of about the same length are compared, so that a copy is found even if no word survived.
+NEAR = Check(
+    "A14.nearly_same_sound",
+    "No two clips are the same recording in another form",
+    "warn",
+    "utterances",
+    f"""WITH prints AS (
+    SELECT utterance_id AS u, duration_s AS d, pcm_digest, fingerprint AS f, len(fingerprint) AS n
+    FROM utterances WHERE len(fingerprint) > 0
+), words AS (
+    SELECT u, d, unnest(f) AS word, generate_subscripts(f, 1) AS place FROM prints
+), common AS (
+    SELECT word FROM words GROUP BY word HAVING count(*) BETWEEN 2 AND 1000
+), pairs AS (
+    SELECT a.u AS a, b.u AS b, a.place - b.place AS shift
+    FROM words a JOIN common USING (word) JOIN words b USING (word)
+    WHERE a.u < b.u AND abs(a.d - b.d) <= {setting("near_duplicate_s")} AND abs(a.place - b.place) <= 8
+    GROUP BY ALL HAVING count(*) >= 2
+    UNION
+    SELECT a.u, b.u, s.shift FROM prints a JOIN prints b
+        ON a.u < b.u AND abs(a.d - b.d) <= {setting("near_duplicate_s")} CROSS JOIN range(-4, 5) s(shift)
+    WHERE (SELECT count(*) FROM prints) <= 300
+), aligned AS (
+    SELECT pairs.a, pairs.b, list_zip(
+        x.f[greatest(1, 1 + shift) : least(x.n, y.n + shift)], y.f[greatest(1, 1 - shift) : least(y.n, x.n - shift)]
+    ) AS pair
+    FROM pairs JOIN prints x ON x.u = pairs.a JOIN prints y ON y.u = pairs.b WHERE x.pcm_digest <> y.pcm_digest
+), compared AS (
+    SELECT a, b,
+        min(list_sum(list_transform(pair, lambda p: bit_count(xor(p[1], p[2])))) / (16.0 * len(pair))) AS differ
+    FROM aligned WHERE len(pair) >= 12 GROUP BY a, b
+)
+SELECT b AS id, format('like {{}}: {{}} of the bits differ', a, round(differ, 3)) AS message FROM compared
+WHERE differ <= {setting("near_duplicate_bits")}""",
+    ("settings",),
+    "Listen to both: a copy in another codec, with noise or reverberation. Keep one, or keep them in one split.",
+)
+
+REJECTED = Figure(
+    "A01.rejected",
+    "Records that could not be used, by reason: share of all records",
+    "info",
+    "utterances",
+    """SELECT reason AS subject, count(*) / ((SELECT count(*) FROM utterances) + (SELECT count(*) FROM rejects
+    WHERE table_name = 'utterances')) AS value FROM rejects WHERE table_name = 'utterances' GROUP BY reason""",
+    unit="share",
+    needs=("rejects",),
+)
+
+AUDIO_CHECKS = (REJECTED, *SOUND, EXACT, NEAR)
