@@ -13,25 +13,20 @@ ID = VARIANTS.row_id_sql()
 UNREADABLE = ("bad_mutant", "bad_hgvs", "unknown_residue", "missing_field", "overlapping_edits")
 """Codes of rejects whose change could not be read."""
 
-_MISMATCH = "(wt IS DISTINCT FROM ref_wt OR wt2 IS DISTINCT FROM ref_wt2)"
-
-_WILD_TYPE = f"""
+_WILD_TYPE = """
 WITH place AS (
-    SELECT e.assay_id, sequence, pos, wt, count(*) AS n, bool_or({_MISMATCH}) AS mismatch
-    FROM edits AS e JOIN assay_facts USING (assay_id) WHERE pos IS NOT NULL
-    GROUP BY e.assay_id, sequence, pos, wt, wt2, pos2
+    SELECT assay_id, pos, wt, fits, count(*) AS n FROM edits WHERE pos IS NOT NULL GROUP BY ALL
 ), share AS (
-    SELECT assay_id, sum(n) FILTER (NOT mismatch) / sum(n) AS value FROM place GROUP BY assay_id
+    SELECT assay_id, coalesce(sum(n) FILTER (fits), 0) / sum(n) AS value FROM place GROUP BY assay_id
 ), shifted AS (
     SELECT assay_id, shift,
         coalesce(sum(n) FILTER (pos + shift > 0 AND substr(sequence, pos + shift, 1) = wt), 0) / sum(n) AS match
-    FROM place SEMI JOIN (FROM share WHERE value IS NULL OR value < 1) USING (assay_id)
+    FROM place SEMI JOIN (FROM share WHERE value < 1) USING (assay_id) JOIN assay_facts USING (assay_id)
     CROSS JOIN (SELECT unnest(range(-30, 31)) AS shift) GROUP BY assay_id, shift
 ), best AS (
     SELECT assay_id, arg_max(shift, match) AS shift, max(match) AS match FROM shifted GROUP BY assay_id
 )
-SELECT assay_id AS subject, coalesce(value, 0) AS value,
-    format('best shift {{}}, where {{:.1f}} % match', shift, 100 * match) AS message
+SELECT assay_id AS subject, value, format('best shift {}, where {:.1f} % match', shift, 100 * match) AS message
 FROM share LEFT JOIN best USING (assay_id)
 """
 
@@ -88,11 +83,12 @@ SEQUENCE_CHECKS = (
         "The wild-type letter is not the reference's residue.",
         "block",
         "variants",
-        f"""SELECT {ID} AS id, format('{{}} at {{}}, reference {{}} has {{}}', wt || coalesce('_' || wt2, ''), pos,
-                reference_id, coalesce(nullif(ref_wt || coalesce('_' || ref_wt2, ''), ''), 'no such position'))
+        f"""SELECT {ID} AS id, format('{{}} at {{}}, reference {{}} has {{}}', concat_ws('_', wt, wt2),
+                concat_ws('_', pos, CASE WHEN wt2 IS NOT NULL THEN pos2 END), e.reference_id,
+                concat_ws('_', substr(sequence, pos, 1), CASE WHEN wt2 IS NOT NULL THEN substr(sequence, pos2, 1) END))
                 AS message
-            FROM edits WHERE pos IS NOT NULL AND {_MISMATCH}""",
-        needs=("edits",),
+            FROM edits AS e JOIN assay_facts USING (assay_id) WHERE pos IS NOT NULL AND NOT fits""",
+        needs=("edits", "assay_facts"),
         advice="See C01_wild_type.",
     ),
     Figure(

@@ -49,8 +49,8 @@ WITH short AS (
         part.wt, nullif(part.wt2, ''), part.mt, ref_site[place], CASE WHEN part.wt2 <> '' THEN ref_site[place + 1] END
     FROM placed
 )
-SELECT edit.*, reference_id, substr(sequence, pos, 1) AS ref_wt,
-    CASE WHEN wt2 IS NOT NULL THEN substr(sequence, pos2, 1) END AS ref_wt2
+SELECT edit.*, reference_id, coalesce(wt = substr(sequence, pos, 1)
+    AND (wt2 IS NULL OR wt2 = substr(sequence, pos2, 1)), false) AS fits
 FROM edit LEFT JOIN assay_facts USING (assay_id)
 """
 
@@ -114,8 +114,8 @@ VIEWS = (
 
 * `assay_facts`: assays, with `sequence`, `cluster_30`, `after_entry` and `fitness`;
 * `edits`: assay_id, variant_id, kind, n_mut, score, split_modulo, split_contiguous, ordinal, op (`sub`, `del`, `ins`,
-  `delins`), pos, pos2, wt, wt2, mt (the new residues), site, site2 (the field's own), reference_id, ref_wt, ref_wt2
-  (the reference's residues there);
+  `delins`), pos, pos2, wt, wt2, mt (the new residues), site, site2 (the field's own), reference_id, fits (wt and wt2
+  are the reference's residues there);
 * `missense`: single substitutions with a score (assay_id, variant_id, reference_id, pos, wt, mt, score);
 * `repeats`: variants that an assay has twice (assay_id, variant_id, n, spread of scores);
 * `entry`: reference_id, variant_id, pos, quintile in the reference's first cell entry assay (1: hardly enters);
