@@ -192,7 +192,7 @@ def _histogram(session: Session, table: Table, column: Column, found: ColumnProf
     position = f"({measure}::DOUBLE - {sql.literal(float(found.low))}) / {sql.literal(width)}"
     query = (
         f"SELECT least({BINS - 1}, floor({position}))::INTEGER AS bin, count(*) FROM {sql.name(table.name)} "
-        f"WHERE isfinite({measure}::DOUBLE) GROUP BY bin"
+        f"WHERE isfinite({measure}::DOUBLE) GROUP BY 1"
     )
     counts = dict(session.rows(query))
     found.histogram = [counts.get(index, 0) for index in range(BINS)]
