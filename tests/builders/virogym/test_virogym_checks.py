@@ -13,14 +13,17 @@ import pytest
 from Bio.Align import substitution_matrices
 from made_virogym import ENTRY, GROWTH, SERA, Row, Tables, failed, folder, run, tables
 
+from builders.build import build
+from builders.sources import Sources
 from builders.virogym import edits
+from builders.virogym.builder import BUILDER
 from builders.virogym.checks import CHECKS
 from builders.virogym.plots import BY_CHEMISTRY
 from builders.virogym.schema import AMINO_ACIDS
 from builders.virogym.substitution import BLOSUM62
 from quality.connect import Session, add_views, opened
 from quality.own import add_own_views, applies
-from schemas import Plot
+from schemas import DatasetFolder, Plot
 
 PLANTS: list[Any] = []
 
@@ -50,6 +53,13 @@ def test_clean_tables_fire_nothing(tmp_path: Path) -> None:
     assert failed(results) == {}
     applied = {name[:3] for name, result in results.items() if result.status != "not_applicable"}
     assert {f"C{number:02}" for number in (*range(1, 17), 22, 23, 24)} <= applied
+
+
+def test_bundled_sample_fires_nothing(tmp_path: Path) -> None:
+    build(BUILDER, Sources.load(BUILDER.folder, sample=True, offline=True), tmp_path / "sample", progress=False)
+    results = run(DatasetFolder(tmp_path / "sample"))
+    assert failed(results) == {}
+    assert results["C14_multi_mutants"].status == "passed"
 
 
 def test_numbers_of_the_notes_are_all_there() -> None:
