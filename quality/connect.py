@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from quality import json_text, sql
@@ -58,6 +59,7 @@ class Session:
         names: tables and views that SQL can read, beyond DuckDB's own.
         spill: a folder that ends with the session.
         raw: table -> view of it with JSON as text, for tables with broken JSON; see `quality.json_text`.
+        repeats: (table, columns) -> hashes that occur more than once, where a scan has looked already.
         sort_bytes: how much memory the sort of hashes may take before a GROUP BY that spills takes over.
     """
 
@@ -68,6 +70,7 @@ class Session:
     spill: Path
     names: set[str] = field(default_factory=set)
     raw: dict[str, str] = field(default_factory=dict)
+    repeats: dict[tuple[str, tuple[str, ...]], np.ndarray] = field(default_factory=dict)
 
     @property
     def dataset(self) -> Dataset:
@@ -120,6 +123,11 @@ def _connect(
     con.execute(f"SET temp_directory = {sql.literal(str(spill))}")
     con.execute("SET preserve_insertion_order = false")
     con.execute("SET parquet_metadata_cache = true")
+    # Without it DuckDB trusts a file's statistics, which leave NaN out, and answers isnan() with false.
+    con.execute("SET parquet_can_have_nan = true")
+    # Both cost memory by the row group and gain nothing on files that the system caches already.
+    con.execute("SET disable_parquet_prefetching = true")
+    con.execute("SET enable_external_file_cache = false")
     con.execute("SET python_enable_replacements = false")
     con.execute("SET enable_progress_bar = false")
     con.execute(f"SET allowed_directories = [{sql.literals(readable)}]")

@@ -1,4 +1,4 @@
-"""The checks that a schema's columns declare, all of a table in one scan that returns only the rows that fail.
+"""The checks that a schema's columns declare; `quality.scan` runs all of a table at once.
 
 For each: a condition under which a value fails (null never fails another check than `not_null`), a message, and the SQL
 a person can run. Names are `<table>.<column>.<constraint>`.
@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from quality import sql
-from quality.ledger import Ledger
 from schemas import Check, Column, Float, GoldsmithError, Int, Json, Label, List, Struct, Table, Text
 from schemas.types import Type
 
@@ -20,24 +19,9 @@ class Constraint:
     """A check on one row: `fails` is a condition in SQL, `message` an expression that says what is wrong."""
 
     check: Check
+    column: str
     fails: str
     message: str
-
-
-def check_constraints(ledger: Ledger, table: Table) -> None:
-    """Run all constraints of a table in one scan, in the order of its columns."""
-    constraints = table_constraints(table)
-    if not constraints:
-        return
-    source = ledger.session.raw.get(table.name, table.name)
-    said = ", ".join(
-        f"CASE WHEN {constraint.fails} THEN {{'number': {number}, 'message': {constraint.message}}} END"
-        for number, constraint in enumerate(constraints)
-    )
-    where = " OR ".join(f"({constraint.fails})" for constraint in constraints)
-    failing = f"SELECT {sql.row_id(table)} AS id, unnest([{said}]) AS fault FROM {sql.name(source)} WHERE {where}"
-    query = f"SELECT fault.number AS number, id, fault.message AS message FROM ({failing}) WHERE fault IS NOT NULL"
-    ledger.check_together([constraint.check for constraint in constraints], query)
 
 
 def table_constraints(table: Table) -> list[Constraint]:
@@ -57,7 +41,7 @@ def _column_constraints(table: Table, column: Column) -> list[Constraint]:
         shown = f"SELECT {sql.row_id(table)} AS id, {value} FROM {sql.name(table.name)} WHERE {fails}"
         name = f"{table.name}.{column.name}.{kind}"
         check = Check(name, meaning, "block", table.name, shown, advice=advice)
-        found.append(Constraint(check, fails, f"{sql.literal(column.name)} || {what}"))
+        found.append(Constraint(check, column.name, fails, f"{sql.literal(column.name)} || {what}"))
 
     mend = "Mend the builder, or reject the record there with a reason; if the value is right, mend the schema."
     if not column.nullable:

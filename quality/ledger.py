@@ -6,7 +6,8 @@ Findings wait in a DuckDB table, which spills to disk; Python holds only the exa
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -15,11 +16,12 @@ import pyarrow as pa
 from quality import sql
 from quality.connect import Session
 from quality.results import EXAMPLES, Measured, Result
-from schemas import Check, Figure, GoldsmithError
+from schemas import Check, Figure, GoldsmithError, Table
 from schemas.folder import FINDING_SCHEMA
 from schemas.parquet import Written, write_parquet
 
 _BATCH_ROWS = 65_536
+_FAULT = '{"id": "VARCHAR", "faults": [{"number": "INTEGER", "message": "VARCHAR"}]}'
 
 
 class Ledger:
@@ -28,7 +30,7 @@ class Ledger:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.results: list[Result] = []
-        session.con.execute("CREATE TEMP TABLE _findings (number INTEGER, id VARCHAR, message VARCHAR, value DOUBLE)")
+        session.con.execute("CREATE TABLE _findings (number INTEGER, id VARCHAR, message VARCHAR, value DOUBLE)")
 
     def check(self, check: Check, query: str | None = None) -> Result:
         """Run a check and keep the rows it returns.
@@ -48,28 +50,44 @@ class Ledger:
         meaning = sql.literal(check.meaning)
         message = f"coalesce(message::VARCHAR, {meaning})" if "message" in columns else meaning
         named = f"SELECT * REPLACE (coalesce(id::VARCHAR, 'null') AS id) FROM ({query})"
-        kept = f"SELECT {number}, id, {self._path(check)} || {message}, NULL FROM ({named})"
+        kept = f"SELECT {number}, id, {self._path(check.table)} || {message}, NULL FROM ({named})"
         try:
             failures = self.session.one(f"INSERT INTO _findings {kept}")[0]
         except duckdb.Error as error:
             raise self._does_not_run(check, error) from None
         return self._settle(check, failures)
 
-    def check_together(self, checks: list[Check], query: str) -> None:
-        """Run one query for several checks of one table: it returns `number` (0 for the first), `id` and `message`."""
+    @contextmanager
+    def together(self, table: Table, checks: list[Check]) -> Iterator[Callable[[list[pa.RecordBatch]], None]]:
+        """Take the faults of several checks of one table while a scan of it streams.
+
+        Yields a function that keeps batches of `fault`, JSON of {id, faults: [{number, message}]}, the number being the
+        place of the check in `checks`. Afterwards the checks have their results.
+        """
         start = len(self.results)
-        path = self._path(checks[0])
-        insert = f"INSERT INTO _findings SELECT {start} + number, id, {path} || message, NULL FROM ({query})"
+        cursor = self.session.con.cursor()  # the connection itself is busy with the scan
+        query = (
+            f"INSERT INTO _findings SELECT {start} + said.number, id, {self._path(table.name)} || said.message, NULL "
+            f"FROM (SELECT fault.id AS id, unnest(fault.faults) AS said FROM "
+            f"(SELECT from_json(fault, {sql.literal(_FAULT)}) AS fault FROM _held))"
+        )
+
+        def add(batches: list[pa.RecordBatch]) -> None:
+            if batches:
+                cursor.register("_held", pa.Table.from_batches(batches))
+                cursor.execute(query)
+                cursor.unregister("_held")
+
         try:
-            total = self.session.one(insert)[0]
+            yield add
         except duckdb.Error as error:
             raise self._does_not_run(checks[0], error) from None
-        failures: dict[int, int] = {}
-        if total:
-            count = f"SELECT number, count(*) FROM _findings WHERE number >= {start} GROUP BY number"
-            failures = {int(number): int(n) for number, n in self.session.rows(count)}
-        for offset, check in enumerate(checks):
-            self._settle(check, failures.get(start + offset, 0))
+        finally:
+            cursor.close()
+        count = f"SELECT number, count(*) FROM _findings WHERE number >= {start} GROUP BY number"
+        failures = dict(self.session.rows(count))
+        for number, check in enumerate(checks, start):
+            self._settle(check, failures.get(number, 0))
 
     def listed(self, check: Check, failing: Iterable[tuple[str, str]]) -> Result:
         """Keep failures that Python found: (id, message)."""
@@ -151,9 +169,9 @@ class Ledger:
             self.session.con.execute(f"INSERT INTO _findings SELECT {number}, id, message, value FROM _found")
             self.session.con.unregister("_found")
 
-    def _path(self, check: Check) -> str:
+    def _path(self, table: str) -> str:
         """The SQL expression of a finding's path, for the row `id`."""
-        return f"'[' || {sql.literal(f'{self.session.dataset.name} > {check.table} > ')} || id || '] '"
+        return f"'[' || {sql.literal(f'{self.session.dataset.name} > {table} > ')} || id || '] '"
 
     def _said(self, check: Check | Figure, row: str, message: str) -> str:
         return f"[{self.session.dataset.name} > {check.table} > {row}] {message}"

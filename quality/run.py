@@ -9,18 +9,20 @@ import json
 import os
 import platform
 from collections.abc import Collection
-from importlib.metadata import version
 from pathlib import Path
+
+import duckdb
+import pyarrow as pa
 
 from quality import drift, files, profile
 from quality.connect import Session, add_views, opened
-from quality.constraints import check_constraints
 from quality.ledger import Ledger
 from quality.links import check_accounting, check_lineage, check_references
 from quality.own import add_own_views, run_own
 from quality.results import Report
-from quality.unique import check_duplicates, check_keys
-from schemas import CheckSet, DatasetFolder, GoldsmithError
+from quality.scan import check_constraints
+from quality.unique import check_duplicates, check_keys, content_columns
+from schemas import CheckSet, DatasetFolder, GoldsmithError, Table, Unique
 
 GROUPS = (
     "files",
@@ -64,7 +66,7 @@ def check(
         add_views(session, found.unreadable)
         ledger = Ledger(session)
         _files(ledger, found, "files" in groups)
-        measured = _shared(ledger, groups)
+        measured = _shared(ledger, groups, checks)
         if "own" in groups:
             add_own_views(session, checks.views)
             run_own(ledger, checks)
@@ -78,11 +80,13 @@ def _files(ledger: Ledger, found: files.Files, hashed: bool) -> None:
         ledger.listed(files.UNCHANGED, found.changed)
 
 
-def _shared(ledger: Ledger, groups: Collection[str]) -> dict[str, profile.TableProfile]:
+def _shared(ledger: Ledger, groups: Collection[str], own: CheckSet) -> dict[str, profile.TableProfile]:
     """Run the checks that every dataset has, table by table within a group."""
     session = ledger.session
+    if "constraints" in groups:
+        for table in session.dataset.tables:
+            check_constraints(ledger, table, _hashed(table, groups, own))
     by_table = {
-        "constraints": check_constraints,
         "keys": check_keys,
         "references": check_references,
         "duplicates": check_duplicates,
@@ -104,6 +108,18 @@ def _shared(ledger: Ledger, groups: Collection[str]) -> dict[str, profile.TableP
         for table in session.dataset.tables:
             drift.check_drift(ledger, table)
     return measured
+
+
+def _hashed(table: Table, groups: Collection[str], own: CheckSet) -> list[tuple[str, ...]]:
+    """The columns that later groups look for repeats in, the dearest to read first."""
+    hashed: list[tuple[str, ...]] = []
+    if "duplicates" in groups:
+        hashed.append(content_columns(table))
+    if "own" in groups:
+        hashed += [check.columns for check in own.checks if isinstance(check, Unique) and check.table == table.name]
+    if "keys" in groups:
+        hashed.append(table.key)
+    return hashed
 
 
 def _write(
@@ -131,7 +147,7 @@ def _write(
         profile={name: table.to_json() for name, table in measured.items()},
         accounting=list(folder.build["accounting"]),
         sources=list(folder.build["sources"]),
-        tools={"python": platform.python_version(), **{tool: version(tool) for tool in ("duckdb", "numpy", "pyarrow")}},
+        tools={"python": platform.python_version(), "duckdb": duckdb.__version__, "pyarrow": pa.__version__},
     )
     text = json.dumps(report.to_json(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
     _replace(folder.report_json, text + "\n")

@@ -1,21 +1,17 @@
 """Rows that repeat one another: keys, declared unique columns, whole rows, and rows in two splits.
 
 Equal rows have equal hashes. So the hashes (8 bytes a row) are sorted, and only rows whose hash occurs twice are
-compared in full: exact, and several times cheaper than grouping everything. Above the memory budget the hashes are grouped in
-DuckDB, which spills to disk, with the same result.
+compared in full: exact, and several times cheaper than grouping everything. Above the memory budget the hashes are
+grouped in DuckDB, which spills to disk, with the same result.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import pyarrow as pa
-
 from quality import sql
 from quality.connect import Session
 from quality.ledger import Ledger
+from quality.scan import find_repeats, is_repeated
 from schemas import Audio, Check, Image, Json, List, Struct, Table, Text, Unique
-
-_BATCH_ROWS = 131_072
 
 
 def check_keys(ledger: Ledger, table: Table) -> None:
@@ -34,7 +30,7 @@ def check_keys(ledger: Ledger, table: Table) -> None:
 def check_unique(ledger: Ledger, unique: Unique) -> None:
     """Run a `Unique`: each row after the first (by split and id) that has the same values fails."""
     table = ledger.session.dataset.table(unique.table)
-    repeated(ledger.session, table, unique.columns)
+    find_repeats(ledger.session, table, unique.columns)
     word = sql.literal("same " + ", ".join(unique.columns) + " as row ")
     query = f"SELECT id, {word} || first AS message FROM ({_groups(ledger.session, table, unique.columns)}) WHERE n > 1"
     ledger.check(as_check(unique), query)
@@ -72,7 +68,7 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
         ledger.skip(duplicates, why)
         ledger.skip(leakage, why)
         return
-    repeated(ledger.session, table, content)
+    find_repeats(ledger.session, table, content)
     groups = _groups(ledger.session, table, content)
     ledger.check(duplicates, f"SELECT id, 'same content as row ' || first AS message FROM ({groups}) WHERE n > 1")
     if len(table.splits) < 2:
@@ -95,35 +91,6 @@ def _tells_rows_apart(table: Table, content: tuple[str, ...]) -> bool:
     return any(isinstance(column.type, Text | Json | Image | Audio | List | Struct) for column in free)
 
 
-def repeated(session: Session, table: Table, columns: tuple[str, ...]) -> None:
-    """Fill the temporary table `_repeated` (h) with the hashes that occur more than once in `columns`."""
-    source = f"SELECT hash({sql.names(columns)}) AS h FROM {sql.name(table.name)}"
-    (rows,) = session.one(f"SELECT count(*) FROM {sql.name(table.name)}")
-    session.con.execute("CREATE OR REPLACE TEMP TABLE _repeated (h UBIGINT)")
-    if rows * 8 > session.sort_bytes:
-        session.con.execute(f"INSERT INTO _repeated SELECT h FROM ({source}) GROUP BY h HAVING count(*) > 1")
-        return
-    hashes = sorted_hashes(session, source, rows)
-    again = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
-    if len(again):
-        session.con.register("_again", pa.table({"h": again}))
-        session.con.execute("INSERT INTO _repeated FROM _again")
-        session.con.unregister("_again")
-
-
-def sorted_hashes(session: Session, source: str, rows: int) -> np.ndarray:
-    """The single column that `source` returns, sorted, uint64 of shape (rows,)."""
-    hashes = np.empty(rows, np.uint64)
-    end = 0
-    for batch in session.con.sql(source).to_arrow_reader(_BATCH_ROWS):
-        values = batch.column(0).to_numpy()
-        hashes[end : end + len(values)] = values
-        end += len(values)
-    hashes = hashes[:end]
-    hashes.sort()
-    return hashes
-
-
 def _groups(session: Session, table: Table, columns: tuple[str, ...]) -> str:
     """Rows with a hash in `_repeated`: id, _split, and by exact values n (place in its group), first, first_split."""
     (some,) = session.one("SELECT count(*) FROM _repeated")
@@ -133,7 +100,7 @@ def _groups(session: Session, table: Table, columns: tuple[str, ...]) -> str:
     renamed = ", ".join(f"{sql.name(column)} AS {value}" for column, value in zip(columns, values, strict=True))
     rows = (
         f"SELECT {sql.row_id(table)} AS _id, {sql.SPLIT}, {renamed} FROM {sql.name(table.name)} "
-        f"WHERE hash({sql.names(columns)}) IN (FROM _repeated)"
+        f"WHERE {is_repeated(session, table, columns)}"
     )
     order = f"ORDER BY list_position([{sql.literals(table.splits)}], {sql.SPLIT}), _id"
     return (
