@@ -214,7 +214,7 @@ def _check(dataset: DatasetFolder, builder: Builder, previous: Path | None = Non
 
     earlier = DatasetFolder(previous) if previous else None
     report = run.check(dataset, builder.checks, previous=earlier, memory_limit=memory)
-    report_html.write(dataset, report, builder.checks.plots)
+    report_html.write(dataset, report, builder.checks, memory_limit=memory)
     return report
 
 

@@ -1,4 +1,4 @@
-"""A report for a terminal: what failed first, with examples a person can follow; then one closing line."""
+"""A report for a terminal: a table, examples of what failed that a person can follow, and one closing line."""
 
 from __future__ import annotations
 
@@ -12,19 +12,28 @@ from rich.text import Text as Styled
 
 from quality.results import Report, Result
 
-_ORDER = {"failed": 0, "reported": 1, "passed": 2, "not_applicable": 3}
 _GRAVITY = {"block": 0, "drop": 1, "warn": 2, "info": 3}
 _STYLES = {"block": "bold red", "drop": "red", "warn": "yellow", "info": "cyan"}
 _SHOWN = 3
 
 
 def table(report: Report) -> Grid:
-    """The checks as a table: the failed ones first, the gravest of them on top; the passed ones are only counted."""
-    grid = Grid(title=f"{report.title} ({report.dataset})", title_justify="left", expand=True)
-    for header, options in (("check", {"ratio": 3}), ("result", {"ratio": 2}), ("what it means", {"ratio": 5})):
-        grid.add_column(header, overflow="fold", **options)
-    for result in sorted(_notable(report.results), key=_rank):
-        grid.add_row(result.name, _verdict(result), Styled(result.why or result.meaning))
+    """How the checks of each table ended: a line a table, and under it a line for each check that failed."""
+    grid = Grid(title=f"{report.title} ({report.dataset})", title_justify="left")
+    grid.add_column("table or check", overflow="fold", ratio=3)
+    grid.add_column("passed", justify="right")
+    grid.add_column("failed", justify="right")
+    grid.add_column("what it means", overflow="fold", ratio=5)
+    for name, results in _by_table(report.results).items():
+        failed = sorted((result for result in results if result.status == "failed"), key=_rank)
+        passed = sum(result.status in ("passed", "reported") for result in results)
+        skipped = sum(result.status == "not_applicable" for result in results)
+        note = f"{skipped} not applicable" if skipped else ""
+        grid.add_row(Styled(name, style="bold"), f"{passed}", f"{len(failed)}", Styled(note, style="dim"))
+        for result in failed:
+            style = _STYLES[result.severity]
+            count = Styled(f"{result.failures:,} ({result.severity})", style=style)
+            grid.add_row(Styled(f"  {result.name}", style=style), "", count, Styled(result.meaning))
     return grid
 
 
@@ -41,9 +50,7 @@ def closing(report: Report) -> str:
 def show(report: Report) -> None:
     """Print the table, examples of what failed, and the closing line."""
     console = Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
-    grid = table(report)
-    if grid.row_count:
-        console.print(grid)
+    console.print(table(report))
     for result in sorted((each for each in report.results if each.status == "failed"), key=_rank):
         for _, message in result.examples[:_SHOWN]:
             console.print(Styled(message))
@@ -54,17 +61,12 @@ def show(report: Report) -> None:
     console.print(Styled(closing(report), style="bold"))
 
 
-def _notable(results: Iterable[Result]) -> list[Result]:
-    return [result for result in results if result.status != "passed"]
+def _by_table(results: Iterable[Result]) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = {}
+    for result in results:
+        found.setdefault(result.table or "the whole", []).append(result)
+    return found
 
 
-def _rank(result: Result) -> tuple[int, int, str]:
-    return _ORDER[result.status], _GRAVITY[result.severity], result.name
-
-
-def _verdict(result: Result) -> Styled:
-    if result.status == "failed":
-        return Styled(f"{result.failures:,} failed ({result.severity})", style=_STYLES[result.severity])
-    if result.status == "reported":
-        return Styled(f"{len(result.figures)} values", style="dim")
-    return Styled("not applicable", style="dim")
+def _rank(result: Result) -> tuple[int, str]:
+    return _GRAVITY[result.severity], result.name

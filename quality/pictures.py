@@ -58,7 +58,9 @@ def _facets(session: Session, plot: Plot) -> dict[str, Any]:
             return {"": {"columns": names, "rows": rows}} if rows else {}
         columns = result.fetchnumpy()
     except duckdb.Error as error:
-        raise GoldsmithError(f"[plot > {plot.name}] does not run ({str(error).splitlines()[0]}): mend its SQL") from None
+        raise GoldsmithError(
+            f"[plot > {plot.name}] does not run ({str(error).splitlines()[0]}): mend its SQL"
+        ) from None
     if not len(columns[names[0]]):
         return {}
     arrange = {"heatmap": _heatmap, "histogram": _histogram, "bar": _bar, "scatter": _scatter}[plot.kind]
@@ -67,7 +69,9 @@ def _facets(session: Session, plot: Plot) -> dict[str, Any]:
 
 def _split(columns: dict[str, Any]) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
     """The rows of each facet, in the query's order of facets."""
-    values = {name: np.ma.filled(column, None) if column.dtype == object else column for name, column in columns.items()}
+    values = {
+        name: np.ma.filled(column, None) if column.dtype == object else column for name, column in columns.items()
+    }
     if "facet" not in values:
         yield "", values
         return

@@ -45,7 +45,11 @@ def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_lim
 
 def _render(report: Report, drawn: list[dict[str, Any]]) -> str:
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(number=_number, share=_share, strip=_strip)
     charts = [each for each in drawn if each["kind"] != "table"]

@@ -32,7 +32,7 @@ PLOTS = (
     Plot(
         "landscape",
         "Score by site and amino acid",
-        "Each column is a site in the field's own numbering, each row what it was changed to, by chemistry. White is "
+        "Each column is a site in the field's own numbering, each row what it was changed to, by chemistry. Grey is "
         "not measured. Rows of one colour throughout, or columns shifted against the protein's domains, are mistakes.",
         "heatmap",
         """SELECT assay_id AS facet, site AS x, CASE op WHEN 'del' THEN 'del' ELSE mt END AS y, avg(score) AS value
