@@ -52,55 +52,77 @@ def resolve(records: pl.DataFrame, reference: Reference, assay: AssayEntry) -> p
 
 
 def lookup(reference: Reference, numbering: str) -> pl.DataFrame:
-    """What is known of each site: its position and residue, and where a deletion of it stands in canonical form."""
+    """What is known of each site: position and residue, and the texts of which its changes are made.
+
+    A deletion stands at the last residue of a run of equal ones (`end_...`).
+    """
     sequence = reference.sequence
     ends = list(range(1, len(sequence) + 1))
     for i in range(len(sequence) - 2, -1, -1):
         if sequence[i] == sequence[i + 1]:
             ends[i] = ends[i + 1]
-    rows = [
-        (site, position, sequence[position - 1], ends[position - 1], reference.sites[position - 1],
-         reference.sites[ends[position - 1] - 1])
-        for site, position in reference.positions(numbering).items()
-    ]  # fmt: skip
-    text, whole = pl.String, pl.Int32
-    names = {"site": text, "start": whole, "ref": text, "end": whole, "field_site": text, "end_field_site": text}
-    return pl.DataFrame(rows, schema=names, orient="row")
+    positions = reference.positions(numbering)
+    starts = list(positions.values())
+    columns: dict[str, list[Any]] = {"site": list(positions), "ref": [sequence[start - 1] for start in starts]}
+    for prefix, places, ending in (("", starts, ""), ("end_", [ends[start - 1] for start in starts], "del")):
+        columns[f"{prefix}start"] = places
+        columns[f"{prefix}word"] = [f"{sequence[i - 1]}{i}{ending}" for i in places]
+        columns[f"{prefix}hgvs"] = [f"p.{hgvs.THREE[sequence[i - 1]]}{i}{ending}" for i in places]
+        columns[f"{prefix}sites"] = [reference.sites[i - 1] for i in places]
+    types = {name: pl.Int32 if name.endswith("start") else pl.String for name in columns}
+    return pl.DataFrame(columns, schema=types).with_columns(pl.concat_list(name) for name in ("sites", "end_sites"))
 
 
 def _resolve_columns(records: pl.DataFrame, reference: Reference, assay: AssayEntry) -> pl.DataFrame:
-    found = records.join(lookup(reference, assay.sites), on="site", how="left", maintain_order="left")
-    wt, mut, start, ref = (pl.col(name) for name in ("wt", "mut", "start", "ref"))
+    known = lookup(reference, assay.sites)
+    found = records.join(known, on="site", how="left", maintain_order="left")
+    wt, mut = pl.col("wt"), pl.col("mut")
     deletion = mut == "-"
-    place = pl.when(deletion).then("end").otherwise(start)
-    stops = list(reference.stop_sites)
+    ending = pl.when(wt == mut).then(pl.lit("=")).otherwise(_three(mut))
+    given = found["sequence"].null_count() < found.height
+
+    def place(column: str) -> pl.Expr:
+        return pl.when(deletion).then(f"end_{column}").otherwise(column)
+
+    found = found.with_columns(
+        mutant=pl.when(deletion).then("end_word").otherwise(pl.concat_str("word", mut)),
+        kind=pl.when(wt == mut).then(pl.lit(assay.identity)).when(mut == "*").then(pl.lit("stop"))
+        .when(deletion).then(pl.lit("del")).otherwise(pl.lit("sub")),
+        n_mut=(wt != mut).cast(pl.Int32),
+        start=place("start"),
+        hgvs_pro=pl.when(deletion).then("end_hgvs").otherwise(pl.concat_str("hgvs", ending)),
+        ref_site=place("sites"),
+        mutated=pl.lit(None, pl.String),
+        usable=pl.all_horizontal(
+            pl.col("ref") == wt, mut.is_in(list(AMINO_ACIDS + "*-")), pl.col("score").is_not_null(),
+            pl.col("reason").is_null(), pl.col("value_reason").is_null(),
+            ~_differs(reference) if given else pl.lit(True),
+        ),
+    )  # fmt: skip
+    return _with_reasons(found, reference).drop("usable", set(known.columns) - {"site", "start"})
+
+
+def _with_reasons(found: pl.DataFrame, reference: Reference) -> pl.DataFrame:
+    """Say why records are not usable; most tables have few."""
+    bad = found.filter(~pl.col("usable").fill_null(False))
+    if not bad.height:
+        return found
+    wt, mut = pl.col("wt"), pl.col("mut")
     reason = (
         pl.when(pl.col("reason").is_not_null()).then("reason")
         .when(wt.is_null() | mut.is_null() | pl.col("site").is_null()).then(pl.lit("missing_field"))
-        .when((wt == "*") | pl.col("site").is_in(stops)).then(pl.lit("stop_site"))
+        .when((wt == "*") | pl.col("site").is_in(list(reference.stop_sites))).then(pl.lit("stop_site"))
         .when(~wt.is_in(list(AMINO_ACIDS)) | ~mut.is_in(list(AMINO_ACIDS + "*-"))).then(pl.lit("unknown_residue"))
-        .when(start.is_null()).then(pl.lit("unknown_site"))
-        .when(ref != wt).then(pl.lit("wrong_residue"))
-        .when(_differs(reference)).then(pl.lit("sequence_mismatch"))
+        .when(pl.col("ref").is_null()).then(pl.lit("unknown_site"))
+        .when(pl.col("ref") != wt).then(pl.lit("wrong_residue"))
+        .when(_differs(reference) if bad["sequence"].count() else pl.lit(False)).then(pl.lit("sequence_mismatch"))
     )  # fmt: skip
-    reason = _with_value_reason(reason)
-    written = pl.when(deletion).then(pl.lit("del")).when(wt == mut).then(pl.lit("=")).otherwise(_three(mut))
-    found = found.with_columns(
-        mutant=pl.concat_str(ref, place.cast(pl.String), pl.when(deletion).then(pl.lit("del")).otherwise(mut)),
-        kind=pl.when(mut == "*").then(pl.lit("stop")).when(deletion).then(pl.lit("del"))
-        .when(wt == mut).then(pl.lit(assay.identity)).otherwise(pl.lit("sub")),
-        n_mut=pl.when(wt == mut).then(0).otherwise(1).cast(pl.Int32),
-        start=place,
-        hgvs_pro=pl.concat_str(pl.lit("p."), _three(ref), place.cast(pl.String), written),
-        ref_site=pl.concat_list(pl.when(deletion).then("end_field_site").otherwise("field_site")),
-        mutated=pl.lit(None, pl.String),
-        source_word=pl.concat_str("wt", "site", "mut"),
-        reason=reason,
-    )  # fmt: skip
-    message = pl.coalesce("message", pl.col("reason").replace_strict(_MESSAGES, default=None))
+    bad = bad.with_columns(reason=_with_value_reason(reason))
+    message = pl.coalesce("message", pl.col("reason").replace_strict(_MESSAGES, default=None, return_dtype=pl.String))
     detail = pl.format("{} (site {}, {} to {})", message, "site", "wt", "mut")
-    found = found.with_columns(message=pl.when(pl.col("reason").is_not_null()).then(pl.coalesce(detail, message)))
-    return found.drop("ref", "end", "field_site", "end_field_site")
+    bad = bad.with_columns(message=pl.coalesce(detail, message))
+    good = found.filter(pl.col("usable").fill_null(False))
+    return pl.concat([good, bad]).sort("line", maintain_order=True)
 
 
 def _differs(reference: Reference) -> pl.Expr:
@@ -137,7 +159,6 @@ def _resolve_tokens(records: pl.DataFrame, reference: Reference, assay: AssayEnt
     found = pl.concat([records.drop("reason", "message"), pl.DataFrame(made, schema=schema)], how="horizontal")
     found = found.with_columns(
         reason=_with_value_reason(pl.when(pl.col("reason").is_not_null()).then("reason")),
-        source_word=pl.col("tokens").list.join(":"),
     )
     return found.with_columns(
         message=pl.coalesce("message", pl.col("reason").replace_strict(_MESSAGES, default=None, return_dtype=pl.String))

@@ -39,6 +39,10 @@ def read_table(text: str, where: str, needed: Iterable[str] = ()) -> pl.DataFram
     if not table.height:
         raise GoldsmithError(f"[{where}] has a header and no record: fetch the file again")
     _check_end(text, where, len(table.columns))
+    if (
+        ", " in text or " ," in text
+    ):  # blanks around values; looked for first, because stripping costs more than reading
+        table = table.with_columns(pl.all().str.strip_chars())
     return _with_lines(table, text)
 
 
@@ -69,13 +73,8 @@ def _with_lines(table: pl.DataFrame, text: str) -> pl.DataFrame:
 
 
 def number(column: str) -> pl.Expr:
-    """A text column as float64; what is no number is null."""
-    return pl.col(column).str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
-
-
-def is_missing(column: str) -> pl.Expr:
-    """Whether a text column spells a missing number."""
-    return pl.col(column).is_null() | pl.col(column).str.strip_chars().str.to_lowercase().is_in(list(NULLS))
+    """A text column as float64; what is no number is null, and so is NaN."""
+    return pl.col(column).cast(pl.Float64, strict=False).fill_nan(None)
 
 
 def lines_of(text: str) -> list[str]:

@@ -31,35 +31,43 @@ def merged(resolved: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[int, int]]]
     Returns:
         The rows in the order of their first record, and (row, line) of each further record.
     """
-    if resolved["mutant"].n_unique() == resolved.height:
+    shared = resolved["mutant"].is_duplicated()
+    if not shared.any():
         return resolved, []
-    label = pl.coalesce("label", "source_word")
-    frame = resolved.with_columns(turn=pl.int_range(pl.len()).over("mutant", label))
+    replicates = resolved["label"].null_count() == 0
+    rows = _merge(resolved.filter(shared), replicates)
+    alone = resolved.filter(~shared).with_columns(more=pl.lit([], pl.List(pl.Int64)))
+    if replicates:
+        alone = alone.with_columns(n_rep=pl.col("replicates").list.len().cast(pl.Float64))
+    rows = pl.concat([alone.select(rows.columns), rows]).sort("line", maintain_order=True)
+    further = rows.with_row_index("row").filter(pl.col("more").list.len() > 0).select("row", "more").explode("more")
+    return rows.drop("more"), list(further.iter_rows())
+
+
+def _merge(records: pl.DataFrame, replicates: bool) -> pl.DataFrame:
+    """Records of the same mutant as one row; `more` holds the lines of the further ones.
+
+    Args:
+        replicates: whether each record is one replicate, so that `n_rep` is how many there are.
+    """
+    words = pl.concat_str(pl.coalesce(pl.concat_str("wt", "site", "mut"), pl.col("tokens").list.join(":")))
+    label = pl.coalesce("label", words)
+    records = records.with_columns(turn=pl.int_range(pl.len()).over("mutant", label))
     first = ("kind", "n_mut", "start", "hgvs_pro", "ref_site", "mutated")
-    values = pl.col("replicates").explode() if resolved["replicates"].null_count() == 0 else pl.col("raw")
-    averaged = resolved["label"].null_count() == 0 and resolved["replicates"].null_count() == 0
-    rows = frame.group_by("mutant", "turn", maintain_order=True).agg(
+    own = pl.when(pl.col("replicates").is_null()).then(pl.concat_list("raw")).otherwise("replicates")
+    count = pl.col("replicates").list.len().sum() if replicates else pl.col("n_rep").sum()
+    rows = records.with_columns(own=own).group_by("mutant", "turn", maintain_order=True).agg(
         pl.col("line").first(),
         pl.col("line").slice(1).alias("more"),
         *(pl.col(name).first() for name in first),
-        pl.col("raw").mean(),
-        pl.col("score").mean(),
-        pl.when(pl.len() == 1).then(pl.col("sd").first()).alias("sd"),
-        pl.col("n_obs").mean(),
-        (values.len().cast(pl.Float64) if averaged else pl.col("n_rep").sum()).alias("n_rep"),
-        values.alias("replicates"),
-        pl.len().alias("count"),
-        pl.col("replicates").first().alias("own"),
-        pl.col("n_rep").null_count().alias("unknown"),
-    )
-    if not averaged:
-        alone = pl.col("count") == 1
-        rows = rows.with_columns(
-            replicates=pl.when(alone).then("own").otherwise("replicates"),
-            n_rep=pl.when(pl.col("unknown") == pl.col("count")).then(None).otherwise("n_rep"),
-        )
-    further = [(row, line) for row, lines in enumerate(rows["more"].to_list()) for line in lines]
-    return rows, further
+        pl.col("raw", "score", "n_obs").mean(),
+        pl.col("sd").first(),
+        pl.when(pl.col("n_rep").null_count() < pl.len() if not replicates else pl.lit(True)).then(count).alias("n_rep"),
+        pl.when((pl.len() > 1) | pl.col("replicates").first().is_not_null()).then(pl.col("own").explode())
+        .alias("replicates"),
+    )  # fmt: skip
+    several = pl.col("more").list.len() > 0
+    return rows.with_columns(sd=pl.when(~several).then("sd"), n_rep=pl.col("n_rep").cast(pl.Float64)).drop("turn")
 
 
 def assemble(rows: pl.DataFrame, assay_id: str, assay: AssayEntry, cluster: str, length: int) -> pl.DataFrame:
@@ -156,7 +164,7 @@ def _fixed(block: np.ndarray) -> pa.Array:
     """Rows of equally many ASCII letters as an Arrow string array, without a Python string for each."""
     count, width = block.shape
     offsets = np.arange(count + 1, dtype=np.int32) * width
-    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(block.tobytes())])
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(block)])
 
 
 def to_batch(rows: pl.DataFrame, table: Table) -> pa.RecordBatch:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 
 from builders.virogym.registry import AssayEntry
-from builders.virogym.tables import is_missing, number, read_table
+from builders.virogym.tables import NULLS, number, read_table
 from schemas import GoldsmithError
 
 COLUMNS = {
@@ -82,24 +81,32 @@ def finished(
             made["raw"] = made["score"] = pl.when(made["raw"].is_not_null()).then(number(names["average"]))
     else:
         made["replicates"] = pl.lit(None, COLUMNS["replicates"])
-    made["value_reason"] = _value_reason(assay, names)
-    return table.select(**made)
+    made["text"] = pl.col(names["score"])
+    made["filtered"] = _filtered(assay)
+    return _with_value_reason(table.select(**made))
 
 
-def _value_reason(assay: AssayEntry, names: Mapping[str, str]) -> pl.Expr:
-    """`filtered`, `bad_score` (no number, or infinite) or null. A missing value is found by `resolve`, at the end."""
-    reason: Any = pl.when(pl.lit(False)).then(pl.lit(""))
+def _filtered(assay: AssayEntry) -> pl.Expr:
+    """Whether a row is outside the entry's bounds; a bound on a missing number is not kept."""
+    outside = pl.lit(False)
     for column, wanted in assay.filters.items():
         if isinstance(wanted, dict):
-            low, high = wanted.get("min"), wanted.get("max")
-            value = number(column)
-            outside = value.is_null()
-            outside = outside if low is None else outside | (value < low)
-            outside = outside if high is None else outside | (value > high)
-            reason = reason.when(outside).then(pl.lit("filtered"))
-    value = number(names["score"])
-    bad = (value.is_null() & ~is_missing(names["score"])) | value.is_infinite().fill_null(False)
-    return reason.when(bad).then(pl.lit("bad_score")).otherwise(None)
+            within = pl.lit(True)
+            within = within if "min" not in wanted else within & (number(column) >= wanted["min"])
+            within = within if "max" not in wanted else within & (number(column) <= wanted["max"])
+            outside = outside | ~within.fill_null(False)
+    return outside
+
+
+def _with_value_reason(records: pl.DataFrame) -> pl.DataFrame:
+    """`filtered`, `bad_score` (no number, or infinite) or null. A missing value is found by `resolve`, at the end."""
+    odd = records.filter(pl.col("raw").is_null() | pl.col("raw").is_infinite())["text"].unique().to_list()
+    bad = [text for text in odd if text is not None and text.strip().lower() not in NULLS]
+    reason = pl.lit(None, pl.String)
+    if bad:
+        reason = pl.when(pl.col("text").is_in(bad)).then(pl.lit("bad_score"))
+    reason = pl.when("filtered").then(pl.lit("filtered")).otherwise(reason)
+    return records.with_columns(value_reason=reason).drop("text", "filtered")
 
 
 def words(column: str, separator: str) -> dict[str, pl.Expr]:

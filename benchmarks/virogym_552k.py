@@ -1,0 +1,133 @@
+"""552,065 variants: parsing with all checks, the whole build, and pandas doing less.
+
+    python benchmarks/virogym_552k.py CACHE [--mirror ../shared/mirror] [--rounds 5] [--workers 2]
+
+Replicated real assays (`virogym_inputs.py`) are written to CACHE once. Each measurement is a fresh process, imports
+included; the ways take turns, so that a busy machine slows all. Targets on 2 cores: parsing and checks at most 3 s and
+600 MB, build at most 30 s, parsing and checks at least 3 times faster than `reference_pandas.py`.
+
+* `check`: every table is read, resolved and merged (the builder's readers, no rows written); then `quality.run.check`
+  with all shared checks and ViroGym's own over the dataset that `build` made;
+* `build`: from the tables to Parquet: all five tables, lineage, rejects, build.json;
+* `pandas`: `reference_pandas.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+
+def measure_build(cache: Path, workers: int) -> dict[str, float]:
+    """Build into an empty folder."""
+    from builders.build import build
+    from builders.sources import Sources
+    from builders.virogym.builder import BUILDER
+
+    shutil.rmtree(cache / "built", ignore_errors=True)
+    build(BUILDER, Sources.load(cache / "inputs"), cache / "built", workers=workers, progress=False)
+    return {}
+
+
+def measure_check(cache: Path, workers: int) -> dict[str, float]:
+    """Parse all tables, then check the built dataset."""
+    start = time.perf_counter()
+    import polars as pl
+
+    from builders.sources import Sources
+    from builders.virogym import references, registry, resolve, variants
+    from builders.virogym.readers import read
+
+    folder = cache / "inputs"
+    known, sources = registry.read_registry(folder / "assays.toml"), Sources.load(folder)
+    proteins = {name: references.load(name, entry, sources) for name, entry in known.references.items()}
+    rows = 0
+    for entry in known.assays.values():
+        reference = proteins[entry.reference]
+        resolved = resolve.resolve(read(entry, sources.text(entry.source), reference, "benchmark"), reference, entry)
+        rows += variants.merged(resolved.filter(pl.col("reason").is_null()))[0].height
+    parsed = time.perf_counter() - start
+    from builders.virogym.checks import CHECKS
+    from quality.run import check
+    from schemas import DatasetFolder
+
+    report = check(DatasetFolder(cache / "built"), CHECKS, threads=workers)
+    return {"rows": rows, "parse_s": parsed, "check_s": time.perf_counter() - start - parsed, "passed": report.passed}
+
+
+def measure_pandas(cache: Path, workers: int) -> dict[str, float]:
+    """The reference implementation."""
+    sys.argv = ["reference_pandas.py", str(cache / "inputs")]
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    import reference_pandas
+
+    reference_pandas.main()
+    return {}
+
+
+WAYS = {"build": measure_build, "check": measure_check, "pandas": measure_pandas}
+
+
+def one(way: str, cache: Path, workers: int) -> None:
+    """Run in a fresh process: measure and print JSON on the last line."""
+    found = WAYS[way](cache, workers)
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+    usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(each.ru_utime + each.ru_stime for each in usage)
+    print(json.dumps({**found, "peak_mb": peak, "cpu_s": cpu}))
+
+
+def run(way: str, cache: Path, workers: int) -> dict[str, float]:
+    """Wall seconds, CPU seconds and peak memory of a fresh process."""
+    command = [sys.executable, __file__, str(cache), "--one", way, "--workers", str(workers)]
+    start = time.perf_counter()
+    env = {**os.environ, "POLARS_MAX_THREADS": str(workers), "GOLDSMITH_CACHE": str(cache / "sources")}
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return {"wall_s": time.perf_counter() - start, **json.loads(done.stdout.splitlines()[-1])}
+
+
+def main() -> None:
+    """Measure in turns and print medians."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("--mirror", default=str(ROOT.parent / "shared" / "mirror"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--one", choices=list(WAYS), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        one(options.one, options.cache, options.workers)
+        return
+    from virogym_inputs import VARIANTS, make
+
+    assays = make(options.cache / "inputs", options.mirror, options.cache / "sources")
+    print(f"{VARIANTS:,} variants in {assays} assays; {options.rounds} rounds, {options.workers} threads or workers")
+    results: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
+    for _ in range(options.rounds):
+        for way in WAYS:
+            results[way].append(run(way, options.cache, options.workers))
+    middle = {
+        way: {key: statistics.median(each[key] for each in found) for key in found[0]} for way, found in results.items()
+    }
+    if middle["check"]["rows"] != VARIANTS:
+        raise SystemExit(f"{middle['check']['rows']} variants were parsed, not {VARIANTS}")
+    for way, figures in middle.items():
+        print(f"{way:7s}", "  ".join(f"{key} {value:,.2f}" for key, value in figures.items()))
+    print(f"pandas / check: {middle['pandas']['wall_s'] / middle['check']['wall_s']:.1f} times")
+
+
+if __name__ == "__main__":
+    main()
