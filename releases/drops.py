@@ -24,6 +24,7 @@ from releases.files import copy_file, whole_folder, write_file
 from releases.gate import stale, stopping
 from releases.manifest import Waiver, to_text, walk
 from schemas import DatasetFolder, GoldsmithError, Table
+from schemas.derived import derive
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 from schemas.parquet import Written, write_parquet
 
@@ -100,9 +101,25 @@ def take_out(
     for path in walk(folder.path):
         if path.split("/")[0] in ("data", "lineage", "rejects") and not (into / path).exists():
             copy_file(folder.path, path, into)
+    derived = _derive_again(folder, into)
     counts = _counts(drops)
-    write_file(into, folder.build_json.name, to_text(_build(folder, drops, counts)))
+    write_file(into, folder.build_json.name, to_text(_build(folder, drops, counts, derived)))
     return counts
+
+
+def _derive_again(folder: DatasetFolder, into: Path) -> dict[str, Written]:
+    """Make the tables that are sums over the others anew, from what stayed: path -> what was written."""
+    shards = {
+        table.name: [into / path.relative_to(folder.path) for path in folder.all_shards(table.name)]
+        for table in folder.schema.tables
+        if not table.derived
+    }
+    written: dict[str, Written] = {}
+    for table in folder.schema.tables:
+        for shard in folder.all_shards(table.name) if table.derived else ():
+            path = shard.relative_to(folder.path).as_posix()
+            written[path] = write_parquet(into / path, table.arrow, derive(folder.schema, table, shards))
+    return written
 
 
 def _why(folder: DatasetFolder, table: Table, waived: Sequence[Waiver]) -> dict[str, tuple[str, str]]:
@@ -209,9 +226,14 @@ def _counts(drops: Sequence[_Drop]) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _build(folder: DatasetFolder, drops: Sequence[_Drop], counts: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def _build(
+    folder: DatasetFolder,
+    drops: Sequence[_Drop],
+    counts: Mapping[str, Mapping[str, int]],
+    derived: Mapping[str, Written],
+) -> dict[str, Any]:
     """The build.json of the result: other files, other accounts, and what was dropped."""
-    written = {path: one for drop in drops for path, one in drop.written.items()}
+    written = {path: one for drop in drops for path, one in drop.written.items()} | dict(derived)
     by_table = {drop.table.name: drop for drop in drops}
     files = []
     for entry in folder.build["files"]:
