@@ -177,7 +177,7 @@ def _spectrum(samples: np.ndarray, rate: int) -> tuple[float | None, float | Non
     keep = min(_LOUDEST, count)
     loudest = np.argpartition(np.einsum("ij,ij->i", framed, framed), count - keep)[-keep:]
     window, step_hz = _hann(size), rate / size
-    spectrum = scipy.fft.rfft(framed[np.sort(loudest)] * window, axis=1)
+    spectrum = np.asarray(scipy.fft.rfft(framed[np.sort(loudest)] * window, axis=1))
     real, imaginary = np.real(spectrum), np.imag(spectrum)
     power = np.einsum("ij,ij->j", real, real) + np.einsum("ij,ij->j", imaginary, imaginary)
     level = 10 * np.log10(power + 1e-14)

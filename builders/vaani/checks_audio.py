@@ -191,12 +191,12 @@ NEAR = Check(
     ) AS pair
     FROM pairs JOIN prints x ON x.u = pairs.a JOIN prints y ON y.u = pairs.b WHERE x.pcm_digest <> y.pcm_digest
 ), compared AS (
-    SELECT a, b,
+    SELECT a, b, max(len(pair)) AS frames,
         min(list_sum(list_transform(pair, lambda p: bit_count(xor(p[1], p[2])))) / (16.0 * len(pair))) AS differ
     FROM aligned WHERE len(pair) >= 12 GROUP BY a, b
 )
 SELECT b AS id, format('like {{}}: {{}} of the bits differ', a, round(differ, 3)) AS message FROM compared
-WHERE differ <= {setting("near_duplicate_bits")}""",
+WHERE differ <= least({setting("near_duplicate_bits")}, 0.46 - 1.2 / sqrt(frames))""",
     ("settings",),
     "Listen to both: a copy in another codec, with noise or reverberation. Keep one, or keep them in one split.",
 )

@@ -20,6 +20,7 @@ _NAME = re.compile(
     r"(?:IISc_VaaniProject_(?P<vendor>[A-Z])_)?(?P<state>[A-Za-z]+)_(?P<district>\w+?)_(?P<speaker>[A-Za-z0-9]+)_"
     r"(?P<session>\d+)_(?P<image>[A-Za-z0-9-]+)_(?P<record>\d+)_(?P<start_ms>\d+)_(?P<end_ms>\d+)\.[A-Za-z0-9]{2,5}"
 )
+_LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 SALT_BYTES = 16
 """The least length of a salt: names have little entropy, so the salt must have enough for both."""
 
@@ -61,13 +62,15 @@ def parse_name(path: str) -> RecorderName | None:
 
 
 def pseudonym(kind: str, name: str, salt: bytes) -> str:
-    """A stable stand-in for `name`, such as `spk_3f1c…` (64 bits): the same for the same salt, useless without it.
+    """A stable stand-in for `name`, such as `spk_mdcpbag…` (64 bits): the same for the same salt, useless without it.
+
+    It is written in the letters a to p, for ten digits in a row would look like a phone number.
 
     Args:
         kind: `spk`, `rec` or `utt`; the same name gets different stand-ins in different roles.
     """
     digest = hashlib.blake2b(f"{kind}\0{name}".encode(), key=salt[:64], digest_size=8).hexdigest()
-    return f"{kind}_{digest}"
+    return f"{kind}_{digest.translate(_LETTERS)}"
 
 
 def read_salt(content: bytes) -> bytes:

@@ -5,13 +5,17 @@ Where names are personal data, every id is a pseudonym keyed with the owner's sa
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from builders.vaani.collection import Collection
 from builders.vaani.file_names import RecorderName, parse_name, pseudonym
+from builders.vaani.records import Record
 from schemas import GoldsmithError
+
+_NAMING = frozenset({"path", "utterance", "speaker", "recording", "transcriber"})
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,19 @@ class Naming:
             name,
         )
 
-    def shown(self, record: str, path: str) -> str:
-        """A record's raw text for the rejects, which are released too: the path's name replaced if it is personal."""
+    def shown(self, record: Record) -> str:
+        """A record's text for the rejects, which are released too: as it stands, or, where names are personal, its
+        fields without them."""
         if not self._personal:
-            return record
-        return record.replace(path, self._released("utt", path) or "") if path else "(not shown: names are personal)"
+            return record.raw
+        plain = {name: value for name, value in record.fields.items() if name not in _NAMING}
+        if path := record.fields.get("path"):
+            plain["path"] = self.stand_in(path)
+        return json.dumps(plain, ensure_ascii=False, sort_keys=True)
+
+    def stand_in(self, path: str) -> str:
+        """What a path is called where others can read it."""
+        return self._released("utt", str(PurePosixPath(path).with_suffix(""))) or path
 
     def _released(self, kind: str, value: str | None) -> str | None:
         if value is None or self._salt is None or not self._personal:
