@@ -145,17 +145,20 @@ _FILES = [
 _TEXT = [
     _hindi(1401, "वहाँ एक लाल मोटर खड़ी है।", written="वहाँ एक लाल मोटर {car खड़ी है। </noise>", form="mp3"),
     _hindi(1402, "हाइड्रोलिक मशीन चल रही है।", form="mp3",
-           written="हाइड्रोलिक [hydrolic} मशीन {machine} चल रही है <Whirr>।",
-    form="mp3"), _hindi(1403, "फूल बहुत सुंदर हैं।", written="<Pause> फूल बहुत सुंदर हैं |", form="mp3"), _hindi(1404,
-    "घर के आगे आँगन है।", written="ghar ke aage aangan hai", form="mp3"), _hindi(1405, "नीली शर्ट वाला लड़का।",
-    written="नीली shirt वाला लड़का।", form="mp3"), _hindi(1406, "कुआँ बहुत गहरा है।", written="कुआঁ बहुत\u200b गहरा
-    है।", form="mp3"), Clip("1407", "mr", "4407", "some boys are playing near the river.", form="mp3", image="IMG04",
-    says={"language": "Konkani"}), _hindi(1408, "हाँ जी।", written="पहाड़ की तलहटी में बसे छोटे से गाँव के लोग हर सुबह
-    जंगल से लकड़ी बीनकर लाते हैं।", form="mp3"), _hindi(1409, "यहाँ शोर बहुत है भाई।", written="<noise>
-    [unintelligible] </noise>", form="mp3"), _hindi(1410, "मेरा आधार नंबर यह है।", written="मेरा आधार नंबर २३४१ २३४१
-    २३४६ यह है।", form="mp3"), _hindi(1411, "गिनती के अंक ये रहे।", written="गिनती के अंक २००९ २०१० २०११ ये रहे।",
-    form="mp3"), Clip("1412", "hi+m3", "4412", "यहाँ एक तालाब है।", form="mp3", image="IMG03"), Clip("1413", "hi+m3",
-    "4412", "यहाँ एक तालाब है।", form="mp3", image="IMG03", pitch=60),
+           written="हाइड्रोलिक [hydrolic} मशीन {machine} चल रही है <Whirr>।"),
+    _hindi(1403, "फूल बहुत सुंदर हैं।", written="<Pause> फूल बहुत सुंदर हैं |", form="mp3"),
+    _hindi(1404, "घर के आगे आँगन है।", written="ghar ke aage aangan hai", form="mp3"),
+    _hindi(1405, "नीली शर्ट वाला लड़का।", written="नीली shirt वाला लड़का।", form="mp3"),
+    _hindi(1406, "कुआँ बहुत गहरा है।", written="कुआঁ बहुत\u200b गहरा है।", form="mp3"),
+    Clip("1407", "mr", "4407", "some boys are playing near the river.", form="mp3", image="IMG04",
+         says={"language": "Konkani"}),
+    _hindi(1408, "हाँ जी।", form="mp3",
+           written="पहाड़ की तलहटी में बसे छोटे से गाँव के लोग हर सुबह जंगल से लकड़ी बीनकर लाते हैं।"),
+    _hindi(1409, "यहाँ शोर बहुत है भाई।", written="<noise> [unintelligible] </noise>", form="mp3"),
+    _hindi(1410, "मेरा आधार नंबर यह है।", written="मेरा आधार नंबर २३४१ २३४१ २३४६ यह है।", form="mp3"),
+    _hindi(1411, "गिनती के अंक ये रहे।", written="गिनती के अंक २००९ २०१० २०११ ये रहे।", form="mp3"),
+    Clip("1412", "hi+m3", "4412", "यहाँ एक तालाब है।", form="mp3", image="IMG03"),
+    Clip("1413", "hi+m3", "4412", "यहाँ एक तालाब है।", form="mp3", image="IMG03", pitch=60),
 ]  # fmt: skip
 
 _LABELS = [
