@@ -1,6 +1,7 @@
 """From records to variants of a protein: positions, canonical names, kinds; or the reason why a record is none.
 
-Records with one change are resolved as columns, the others one by one through `edits`. What a source counts as a site
+Records with one change, and those with several substitutions, are resolved as columns, the others one by one through
+`edits`. What a source counts as a site
 is looked up, never computed: numberings have gaps, letters and negative sites.
 """
 
@@ -14,6 +15,7 @@ from builders.virogym import edits, hgvs
 from builders.virogym.references import Reference
 from builders.virogym.registry import AssayEntry
 from builders.virogym.schema import AMINO_ACIDS
+from builders.virogym.sequences import substituted
 
 EXPECTED = frozenset({"no_score", "stop_site", "wild_type", "filtered", "other_target"})
 """Reasons that say nothing against the source: not measured, no residue, a control, a filter, another protein."""
@@ -47,8 +49,9 @@ def resolve(records: pl.DataFrame, reference: Reference, assay: AssayEntry) -> p
     if records["tokens"].null_count() == records.height:
         return _resolve_columns(records, reference, assay)
     one = _resolve_columns(records.filter(~several), reference, assay)
-    rest = _resolve_tokens(records.filter(several), reference, assay)
-    return pl.concat([one, rest], how="diagonal").sort("line", maintain_order=True)
+    substitutions, rest = _resolve_substitutions(records.filter(several), reference, assay)
+    rest = _resolve_tokens(rest, reference, assay)
+    return pl.concat([one, substitutions, rest], how="diagonal").sort("line", maintain_order=True)
 
 
 def lookup(reference: Reference, numbering: str) -> pl.DataFrame:
@@ -142,6 +145,45 @@ def _with_value_reason(reason: Any) -> pl.Expr:
         .when(pl.col("score").is_null()).then(pl.lit("no_score"))
         .otherwise(None)
     )  # fmt: skip
+
+
+def _resolve_substitutions(
+    records: pl.DataFrame, reference: Reference, assay: AssayEntry
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Records whose changes are all plain substitutions that fit, resolved; and the other records as they are."""
+    words = records.with_row_index("row").select("row", pl.col("tokens").alias("word_")).explode("word_")
+    parts = (
+        words["word_"].str.extract_groups(r"^([A-Z])(-?\d+[a-z]?)([A-Z])$").struct.rename_fields(["wt", "site", "mut"])
+    )
+    changes = words.select("row").hstack(parts.struct.unnest())
+    changes = changes.join(lookup(reference, assay.sites), on="site", how="left", maintain_order="left")
+    fits = (pl.col("ref") == pl.col("wt")) & (pl.col("wt") != pl.col("mut")) & pl.col("mut").is_in(list(AMINO_ACIDS))
+    changes = changes.sort("row", "start", maintain_order=True)
+    made = changes.group_by("row", maintain_order=True).agg(
+        plain=fits.fill_null(False).all() & (pl.col("start").n_unique() == pl.len()),
+        mutant=pl.concat_str("word", "mut").str.join(":"),
+        n_mut=pl.len().cast(pl.Int32),
+        parts=pl.concat_str(pl.col("hgvs").str.slice(2), _three(pl.col("mut"))).str.join(";"),
+        ref_site=pl.col("sites").list.first(),
+        start=pl.col("start").first(),
+    )
+    plain = made["plain"]
+    rows, rest = records.filter(plain), records.filter(~plain)
+    made = made.filter(plain).with_row_index("place")
+    kept = changes.join(made.select("row", "place"), on="row", how="inner", maintain_order="left")
+    letters = "".join(kept["mut"].to_list())
+    mutated = substituted(reference.sequence, rows.height, kept["place"].to_numpy(), kept["start"].to_numpy(), letters)
+    several = pl.col("n_mut") > 1
+    found = rows.hstack(made.select("mutant", "n_mut", "start", "ref_site", "parts")).with_columns(
+        kind=pl.when(several).then(pl.lit("multi")).otherwise(pl.lit("sub")),
+        hgvs_pro=pl.when(several).then(pl.format("p.[{}]", "parts")).otherwise(pl.format("p.{}", "parts")),
+        mutated=pl.Series(mutated, dtype=pl.String),
+    )
+    reason = pl.when(pl.col("reason").is_not_null()).then("reason")
+    reason = reason.when((pl.col("sequence") != pl.col("mutated")).fill_null(False)).then(pl.lit("sequence_mismatch"))
+    found = found.drop("parts").with_columns(reason=_with_value_reason(reason))
+    message = pl.coalesce("message", pl.col("reason").replace_strict(_MESSAGES, default=None, return_dtype=pl.String))
+    return found.with_columns(message=message), rest
 
 
 def _resolve_tokens(records: pl.DataFrame, reference: Reference, assay: AssayEntry) -> pl.DataFrame:

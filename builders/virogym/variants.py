@@ -14,6 +14,7 @@ import pyarrow as pa
 from builders.virogym import edits
 from builders.virogym.registry import AssayEntry
 from builders.virogym.schema import PROTEINGYM, VARIANTS
+from builders.virogym.sequences import shortened, substituted
 from schemas import Table
 
 FOLDS = 5
@@ -135,36 +136,18 @@ def proteingym(rows: pl.DataFrame, sequence: str) -> tuple[pa.RecordBatch, pl.Se
 
 
 def _sequences(rows: pl.DataFrame, sequence: str) -> pa.Array:
-    """The mutated sequence of each row. Single substitutions and deletions are made as one block of letters."""
-    parts: list[pa.Array] = []
-    order: list[np.ndarray] = []
-    index = np.arange(rows.height)
-    whole = np.frombuffer(sequence.encode(), np.uint8)
-    kind = rows["kind"].to_numpy()
+    """The mutated sequence of each row. Those of records with several changes are there already."""
+    kind, index = rows["kind"].to_numpy(), np.arange(rows.height)
     known = rows["mutated"].is_not_null().to_numpy()
-    site = rows["mutant"].str.extract(r"^[A-Z](\d+)").cast(pl.Int64).to_numpy() - 1
-    chosen = index[(kind == "sub") & ~known]
-    block = np.tile(whole, (len(chosen), 1))
-    letters = "".join(rows["mutant"].gather(chosen).str.slice(-1).to_list()).encode()
-    block[np.arange(len(chosen)), site[chosen]] = np.frombuffer(letters, np.uint8)
-    parts.append(_fixed(block))
-    order.append(chosen)
-    chosen = index[(kind == "del") & ~known]
-    keep = np.ones((len(chosen), len(whole)), bool)
-    keep[np.arange(len(chosen)), site[chosen]] = False
-    parts.append(_fixed(np.tile(whole, (len(chosen), 1))[keep].reshape(len(chosen), max(0, len(whole) - 1))))
-    order.append(chosen)
-    chosen = index[known]
-    parts.append(pa.array(rows["mutated"].gather(chosen).to_list(), pa.string()))
-    order.append(chosen)
-    return pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(order), kind="stable")))
-
-
-def _fixed(block: np.ndarray) -> pa.Array:
-    """Rows of equally many ASCII letters as an Arrow string array, without a Python string for each."""
-    count, width = block.shape
-    offsets = np.arange(count + 1, dtype=np.int32) * width
-    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(block)])
+    position = rows["mutant"].str.extract(r"^[A-Z](\d+)").cast(pl.Int64).to_numpy()
+    one, gone, other = index[(kind == "sub") & ~known], index[(kind == "del") & ~known], index[known]
+    letters = "".join(rows["mutant"].gather(one).str.slice(-1).to_list())
+    made = [
+        substituted(sequence, len(one), np.arange(len(one)), position[one], letters),
+        shortened(sequence, position[gone]),
+        rows["mutated"].gather(other).to_arrow().cast(pa.large_string()),
+    ]
+    return pa.concat_arrays(made).take(pa.array(np.argsort(np.concatenate([one, gone, other]), kind="stable")))
 
 
 def to_batch(rows: pl.DataFrame, table: Table) -> pa.RecordBatch:
