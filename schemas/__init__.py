@@ -3,6 +3,7 @@
 Everything here may be imported by every other room; nothing here imports one of them.
 """
 
+from schemas.audits import Attribute, Audit, Show
 from schemas.checks import Check, CheckSet, Figure, Plot, Severity, Unique, View
 from schemas.errors import GoldsmithError
 from schemas.folder import DatasetFolder
@@ -10,7 +11,9 @@ from schemas.table import Column, Dataset, Table
 from schemas.types import Audio, Bool, Date, Float, Image, Int, Json, Label, List, Struct, Text, Timestamp, Type
 
 __all__ = [
+    "Attribute",
     "Audio",
+    "Audit",
     "Bool",
     "Check",
     "CheckSet",
@@ -28,6 +31,7 @@ __all__ = [
     "List",
     "Plot",
     "Severity",
+    "Show",
     "Struct",
     "Table",
     "Text",

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from schemas.audits import Audit
+
 Severity = Literal["block", "drop", "warn", "info"]
 """What a failure means: `block` stops a release, `drop` takes the rows out of it, `warn` and `info` are shown."""
 
@@ -116,3 +118,4 @@ class CheckSet:
     checks: tuple[Check | Figure | Unique, ...] = ()
     views: tuple[View, ...] = ()
     plots: tuple[Plot, ...] = ()
+    audits: tuple[Audit, ...] = ()

@@ -1,8 +1,8 @@
 """How far people agree, in DuckDB: raw, Cohen's kappa of every pair, Krippendorff's alpha, Gwet's AC1.
 
 All read one view or table `votes` (item VARCHAR, annotator VARCHAR, label VARCHAR, position INTEGER): one row for each
-person and item; a missing answer is a missing row. `position` is the label's place in the declared order. They stand side by side,
-for each is misleading alone: with one common label, 93 % raw agreement can be a kappa of -0.03.
+person and item; a missing answer is a missing row. `position` is the label's place in the declared order. They stand
+side by side, for each is misleading alone: with one common label, 93 % raw agreement can be a kappa of -0.03.
 
 Bootstrap intervals resample items, never single answers, for the answers to one item belong together.
 """
@@ -86,7 +86,7 @@ def agreement(
 
 
 def cohen(con: duckdb.DuckDBPyConnection) -> list[Pair]:
-    """Cohen's kappa of every pair of people over the items both judged; NaN where both always say the same one label."""
+    """Cohen's kappa of every pair of people over common items; NaN where both only ever say one and the same."""
     rows = con.execute("""
         WITH pairs AS (
             SELECT a.annotator AS one, b.annotator AS other, a.label AS la, b.label AS lb, count(*) AS n

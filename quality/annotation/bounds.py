@@ -1,7 +1,7 @@
 """How many rows to look at, and what the wrong ones among them say about all: exact bounds, no approximation.
 
-The bound of a finite lot (hypergeometric) is what the gate uses; Clopper-Pearson, for an endless stream of such rows, is
-reported beside it.
+The bound of a finite lot (hypergeometric) is what the gate uses; Clopper-Pearson, for an endless stream of such rows,
+is reported beside it.
 """
 
 from __future__ import annotations

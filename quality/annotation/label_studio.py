@@ -72,7 +72,9 @@ class Server:
                     reason = getattr(error, "reason", error)
                     raise GoldsmithError(f"[{self.url}] cannot be reached ({reason}): is it running?") from None
             except ValueError:
-                raise GoldsmithError(f"[{self.url}{path}] answers something else than JSON: is it Label Studio?") from None
+                raise GoldsmithError(
+                    f"[{self.url}{path}] answers something else than JSON: is it Label Studio?"
+                ) from None
             time.sleep(_PAUSE * attempt)
         raise AssertionError("unreachable")
 

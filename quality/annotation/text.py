@@ -1,7 +1,7 @@
 """How far two people's transcripts of the same sound differ: error rates of words and of characters.
 
-Neither person is the reference, so the rate is symmetric: edits over the mean of both lengths. Texts are compared in NFC
-with white space folded; no mark, vowel sign or letter is dropped, for in most scripts that makes another word.
+Neither person is the reference, so the rate is symmetric: edits over the mean of both lengths. Texts are compared in
+NFC with white space folded; no mark, vowel sign or letter is dropped, for in most scripts that makes another word.
 """
 
 from __future__ import annotations
