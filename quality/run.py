@@ -15,7 +15,8 @@ import duckdb
 import pyarrow as pa
 
 from quality import drift, files, profile
-from quality.connect import Session, add_views, opened
+from quality.annotation.findings import check_audits
+from quality.connect import add_views, opened
 from quality.ledger import Ledger
 from quality.links import check_accounting, check_lineage, check_references
 from quality.own import add_own_views, run_own
@@ -23,6 +24,7 @@ from quality.results import Report
 from quality.scan import check_constraints
 from quality.unique import check_duplicates, check_keys, content_columns
 from schemas import CheckSet, DatasetFolder, GoldsmithError, Table, Unique
+from schemas.parquet import Written
 
 GROUPS = (
     "files",
@@ -70,7 +72,25 @@ def check(
         if "own" in groups:
             add_own_views(session, checks.views)
             run_own(ledger, checks)
-        return _write(session, ledger, measured, found.hashes, tuple(group for group in GROUPS if group in groups))
+            check_audits(ledger, checks.audits)
+        written = _write_findings(folder, ledger)
+    build = folder.build
+    report = Report(
+        dataset=folder.schema.name,
+        title=folder.schema.title,
+        version=build["version"],
+        groups=tuple(group for group in GROUPS if group in groups),
+        results=tuple(ledger.results),
+        files=found.hashes if set(groups) == set(GROUPS) else {},
+        findings={"rows": written.rows, "sha256": written.sha256},
+        profile={name: table.to_json() for name, table in measured.items()},
+        accounting=list(build["accounting"]),
+        sources=list(build["sources"]),
+        tools={"python": platform.python_version(), "duckdb": duckdb.__version__, "pyarrow": pa.__version__},
+    )
+    text = json.dumps(report.to_json(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+    _replace(folder.report_json, text + "\n")
+    return report
 
 
 def _files(ledger: Ledger, found: files.Files, hashed: bool) -> None:
@@ -95,7 +115,8 @@ def _shared(ledger: Ledger, groups: Collection[str], own: CheckSet) -> dict[str,
     for group, run in by_table.items():
         if group in groups:
             for table in session.dataset.tables:
-                run(ledger, table)
+                if not (table.derived and group in ("duplicates", "lineage")):  # Sums repeat, and come from no record.
+                    run(ledger, table)
     if "lineage" in groups:
         check_accounting(ledger)
     measured: dict[str, profile.TableProfile] = {}
@@ -113,7 +134,7 @@ def _shared(ledger: Ledger, groups: Collection[str], own: CheckSet) -> dict[str,
 def _hashed(table: Table, groups: Collection[str], own: CheckSet) -> list[tuple[str, ...]]:
     """The columns that later groups look for repeats in, the dearest to read first."""
     hashed: list[tuple[str, ...]] = []
-    if "duplicates" in groups:
+    if "duplicates" in groups and not table.derived:
         hashed.append(content_columns(table))
     if "own" in groups:
         hashed += [check.columns for check in own.checks if isinstance(check, Unique) and check.table == table.name]
@@ -122,36 +143,12 @@ def _hashed(table: Table, groups: Collection[str], own: CheckSet) -> list[tuple[
     return hashed
 
 
-def _write(
-    session: Session,
-    ledger: Ledger,
-    measured: dict[str, profile.TableProfile],
-    hashes: dict[str, str],
-    groups: tuple[str, ...],
-) -> Report:
-    """Replace findings and report so that a report on disk always belongs to the findings beside it."""
-    folder = session.folder
-    quality = folder.findings.parent
-    quality.mkdir(exist_ok=True)
+def _write_findings(folder: DatasetFolder, ledger: Ledger) -> Written:
+    """Write the findings. Earlier reports go first: a report on disk always belongs to the findings beside it."""
+    folder.findings.parent.mkdir(exist_ok=True)
     for stale in (folder.report_json, folder.report_html):
         stale.unlink(missing_ok=True)
-    written = ledger.write(folder.findings)
-    report = Report(
-        dataset=session.dataset.name,
-        title=session.dataset.title,
-        version=folder.build["version"],
-        groups=groups,
-        results=tuple(ledger.results),
-        files=hashes if groups == GROUPS else {},
-        findings={"rows": written.rows, "sha256": written.sha256},
-        profile={name: table.to_json() for name, table in measured.items()},
-        accounting=list(folder.build["accounting"]),
-        sources=list(folder.build["sources"]),
-        tools={"python": platform.python_version(), "duckdb": duckdb.__version__, "pyarrow": pa.__version__},
-    )
-    text = json.dumps(report.to_json(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
-    _replace(folder.report_json, text + "\n")
-    return report
+    return ledger.write(folder.findings)
 
 
 def _replace(path: Path, text: str) -> None:
