@@ -20,7 +20,7 @@ from schemas import Int, Table
 
 _BATCH_ROWS = 131_072
 _HELD_ROWS = 100_000
-_SMALL_ROWS = 200_000
+SMALL_ROWS = 200_000
 _NULL = -(2**63)
 
 
@@ -50,7 +50,7 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
 def _parts(constraints: dict[int, Constraint], hashed: list[tuple[str, ...]], rows: int) -> list[_Part]:
     """Small tables are scanned once, for the overhead of a query. In large ones a column is read with the hashes it is
     part of, and else alone: then DuckDB tests its dictionary or statistics in place of its values where it can."""
-    if rows <= _SMALL_ROWS:
+    if rows <= SMALL_ROWS:
         return [_Part(constraints, hashed)]
     left = dict(constraints)
     parts = []

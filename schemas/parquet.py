@@ -169,8 +169,8 @@ def _parquet_writer(file: _HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
 
 def _row_bytes(values: pa.Array) -> np.ndarray:
     """The logical size of each row in bytes, int64 of shape (rows,): independent of how the rows are chunked."""
-    if isinstance(values, pa.ExtensionArray):
-        values = values.storage
+    # Arrow cannot flatten an empty list of a type that holds an extension type.
+    values = values.cast(_storage(values.type))
     kind = values.type
     if pa.types.is_struct(kind):
         return sum((_row_bytes(child) for child in values.flatten()), np.zeros(len(values), np.int64))
@@ -187,6 +187,17 @@ def _row_bytes(values: pa.Array) -> np.ndarray:
             + 4
         )
     return np.full(len(values), max(1, kind.bit_width // 8), np.int64)
+
+
+def _storage(kind: pa.DataType) -> pa.DataType:
+    """The type with what its extension types are stored as."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind.storage_type
+    if pa.types.is_list(kind):
+        return pa.list_(_storage(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_storage(field.type)) for field in kind])
+    return kind
 
 
 def _leaves(schema: pa.Schema) -> list[str]:

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import schemas.parquet as writer
+from schemas import Column, Json, List, Struct, Table, Text
 from schemas.parquet import write_parquet
 
 SCHEMA = pa.schema(
@@ -121,3 +122,12 @@ def test_a_full_disk_is_an_error_and_leaves_no_file(small_disk):
         write_parquet(disk / "a.parquet", rows.schema, [rows])
     assert list(disk.iterdir()) == []
     assert write_parquet(disk / "a.parquet", rows.schema, [rows.slice(0, 1000)]).rows == 1000
+
+
+def test_an_empty_list_of_structs_with_json_is_written(tmp_path):
+    columns = (Column("id", Text(), "Key."), Column("a", List(Struct({"note": Json()})), "A.", nullable=True))
+    schema = Table("t", "T.", columns, key=("id",)).arrow
+    plain = pa.array([None, [], [{"note": "[]"}]], pa.list_(pa.struct([("note", pa.string())])))
+    ids = pa.array(["a", "b", "c"])
+    batch = pa.RecordBatch.from_arrays([ids, plain.cast(schema.field("a").type)], schema=schema)
+    assert write_parquet(tmp_path / "t.parquet", schema, [batch]).rows == 3
