@@ -21,7 +21,7 @@ def shared_file(name: str) -> Path:
     return path
 
 
-@pytest.fixture(name="shared_file")
+@pytest.fixture(name="shared_file", scope="session")
 def shared_file_fixture():
     """The function `shared_file`, for tests that cannot import this file."""
     return shared_file

@@ -42,12 +42,12 @@ def assign(
         earlier: splits that speakers have had before and keep.
     """
     components = _components(clips)
-    names: dict[int, str] = {}
-    strata: dict[int, str] = {}
+    named: dict[int, tuple[str, str]] = {}
     for component, clip in zip(components, clips, strict=True):
-        label = _label(clip)
-        if component not in names or label < names[component]:
-            names[component], strata[component] = label, clip.stratum
+        own = _label(clip), clip.stratum
+        named[component] = min(named.get(component, own), own)
+    names = {component: label for component, (label, _) in named.items()}
+    strata = {component: stratum for component, (_, stratum) in named.items()}
     splits = {component: _by_hash(_unit(name), shares) for component, name in names.items()}
     pinned = _pinned(clips, components, earlier or {})
     splits.update(pinned)
