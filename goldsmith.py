@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -257,23 +258,38 @@ def release(folder: Path, out: Path, version: str, previous: Path | None, waiver
     if there := releases.released(dataset, version, out, waivers):
         click.echo(f"{out} is this release already: {there.dataset} {there.version}")
         return
-    builder = _builder_of(dataset)
-    earlier = DatasetFolder(previous) if previous else None
     excused = releases.read_waivers(waivers) if waivers else ()
-    with _without_dropped(dataset, builder, out, excused) as ready:
-        import cards
+    with _without_dropped(dataset, _builder_of(dataset), out, excused) as ready:
+        _freeze(ready, version, out, DatasetFolder(previous) if previous else None, waivers)
 
-        verdict = releases.gate(ready, version, previous=earlier, waivers=excused)
-        cards.write(ready, builder.folder, version=verdict.version)
-        try:
-            manifest = releases.release(ready, verdict.version, out, previous=earlier, waivers=waivers)
-        except releases.RefusedError as error:
-            for line in error.refusals:
-                click.echo(f"refused: {line}", err=True)
-            sys.exit(1)
+
+def _freeze(
+    dataset: DatasetFolder, version: str, out: Path, previous: DatasetFolder | None, waivers: Path | None
+) -> None:
+    """Write the documents for the version, and the release; exit 1 where the gate refuses."""
+    import cards
+    import releases
+
+    excused = releases.read_waivers(waivers) if waivers else ()
+    verdict = releases.gate(dataset, version, previous=previous, waivers=excused)
+    cards.write(dataset, _builder_of(dataset).folder, version=verdict.version)
+    try:
+        manifest = releases.release(dataset, verdict.version, out, previous=previous, waivers=waivers)
+    except releases.RefusedError as error:
+        for line in error.refusals:
+            click.echo(f"refused: {line}", err=True)
+        sys.exit(1)
     for line in verdict.notes:
         click.echo(line)
     click.echo(f"released {manifest.dataset} {manifest.version} in {out}")
+
+
+@contextmanager
+def _beside(out: Path) -> Iterator[Path]:
+    """A folder for work on the disk of `out`, gone afterwards."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as room:
+        yield Path(room)
 
 
 @contextmanager
@@ -283,9 +299,8 @@ def _without_dropped(
     """The dataset, or, where `drop` checks failed, a checked copy of it without those rows."""
     import releases
 
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{beside.name}.", dir=beside.parent) as room:
-        copy = DatasetFolder(Path(room) / "dataset")
+    with _beside(beside) as room:
+        copy = DatasetFolder(room / "dataset")
         if not releases.apply_drops(dataset, copy.path, waived=waived):
             yield dataset
             return
@@ -334,14 +349,25 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
         if wants.drops:
             _check(rebuilt, builder)
             with _without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived) as kept:
-                comparison = releases.compare(release, kept)
+                comparison = releases.compare(release, _without_withdrawn(kept, release, Path(room)))
         else:
-            comparison = releases.compare(release, rebuilt)
+            comparison = releases.compare(release, _without_withdrawn(rebuilt, release, Path(room)))
     for line in comparison.lines:
         click.echo(line)
     verdict = "the same rows" if comparison.equal else "NOT the same rows"
     click.echo(f"{wants.dataset} {wants.version}: {verdict}")
     sys.exit(0 if comparison.equal else 1)
+
+
+def _without_withdrawn(rebuilt: DatasetFolder, release: Path, room: Path) -> DatasetFolder:
+    """The rebuild, or, where the release has tombstones, a copy of it without those rows."""
+    from releases.hub.withdraw import apply_tombstones, read_tombstones
+
+    if not (tombstones := read_tombstones(release)):
+        return rebuilt
+    kept = DatasetFolder(room / "kept")
+    apply_tombstones(rebuilt, kept.path, tombstones)
+    return kept
 
 
 @main.command()
@@ -361,6 +387,95 @@ def explain(folder: Path, row_id: str, table: str | None, as_json: bool, **where
     sources = _load_sources(_builder_of(dataset), sample=dataset.build["sample"], **where)
     found = walk(dataset, row_id, sources, table)
     click.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1) if as_json else found.text())
+
+
+@main.command()
+@click.argument("release", type=FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def lint(release: Path, as_json: bool) -> None:
+    """What the Hub, its viewer or `load_dataset` would refuse or show wrongly, without asking them. Exit 1 if anything.
+
+    Example: goldsmith lint out/releases/virogym-1.0.0
+    """
+    from releases.lint import lint as find
+
+    problems = find(release)
+    click.echo(json.dumps(problems, indent=1, ensure_ascii=False) if as_json else "\n".join(problems or ["lint clean"]))
+    sys.exit(1 if problems else 0)
+
+
+@main.command()
+@click.argument("release", type=FOLDER)
+@click.option("--repo", required=True, metavar="ORG/NAME", help="The dataset repository on the Hub.")
+@click.option("--dry-run", is_flag=True, help="Print the plan; write nothing.")
+@click.option("--private", is_flag=True, help="For members only.")
+@click.option("--gated", type=click.Choice(["auto", "manual"]), help="Readers must ask for access.")
+@click.option("--no-xet", is_flag=True, help="Send through plain LFS.")
+def publish(release: Path, repo: str, dry_run: bool, private: bool, gated: Any, no_xet: bool) -> None:
+    """Put a release on the Hugging Face Hub: whole, verified, then tagged. Run it again after any interruption.
+
+    The token is that of `hf auth login`.
+
+    Example: goldsmith publish out/releases/virogym-1.0.0 --repo my-lab/virogym --dry-run
+    """
+    from releases.hub.publish import publish as put
+
+    outcome = put(release, repo, dry_run=dry_run, private=private, gated=gated, xet=not no_xet)
+    click.echo(outcome.plan.text())
+    click.echo(outcome.status if outcome.commit is None else f"{outcome.status}: {repo} at {outcome.commit}")
+
+
+@main.command()
+@click.argument("published", metavar="ORG/NAME@VERSION")
+@click.option("--everything", is_flag=True, help="Read back all bytes, not a sample.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def verify(published: str, everything: bool, as_json: bool) -> None:
+    """Check a release on the Hub against its own manifest. Exit 1 if anything differs.
+
+    Example: goldsmith verify my-lab/virogym@1.0.0
+    """
+    from releases.hub.verify import verify as prove
+
+    repo, at, version = published.partition("@")
+    if not (at and version and "/" in repo):
+        raise GoldsmithError(f"{published}: write it as ORG/NAME@VERSION, such as my-lab/virogym@1.0.0")
+    found = prove(repo, version, everything=everything)
+    if as_json:
+        click.echo(json.dumps(asdict(found), indent=1))
+    else:
+        for line in found.problems:
+            click.echo(line)
+        read = f"{len(found.read)} of {found.files} files read back"
+        click.echo(f"{published} ({found.commit}): {'differs' if found.problems else 'as released'}, {read}")
+        click.echo(f"manifest sha256 {found.manifest_sha256}")
+    sys.exit(1 if found.problems else 0)
+
+
+@main.command()
+@click.argument("release", type=FOLDER)
+@click.option("--row", "rows", multiple=True, required=True, metavar="TABLE:ID", help="A row to withdraw.")
+@click.option("--reason", required=True, help="Why, for people; it must not say what the row held.")
+@click.option("-o", "--out", type=FOLDER, required=True, help="Folder of the new release; it must not exist.")
+@click.option("--waivers", type=FILE, help="TOML file of waivers for the new release.")
+def withdraw(release: Path, rows: tuple[str, ...], reason: str, out: Path, waivers: Path | None) -> None:
+    """Make the next release without some rows, which leave tombstones; then publish it.
+
+    Example: goldsmith withdraw out/releases/vaani-1.0.0 --row utterances:UP_0007_12 --reason "consent withdrawn"
+    -o out/releases/vaani-2.0.0
+    """
+    from releases.hub.withdraw import withdraw as take_out
+
+    named: dict[str, list[str]] = {}
+    for row in rows:
+        table, colon, row_id = row.partition(":")
+        if not colon:
+            raise GoldsmithError(f"--row {row}: write it as TABLE:ID")
+        named.setdefault(table, []).append(row_id)
+    with _beside(out) as room:
+        kept = DatasetFolder(room / "dataset")
+        take_out(release, kept.path, named, reason=reason)
+        _check(kept, _builder_of(kept))
+        _freeze(kept, "auto", out, DatasetFolder(release), waivers)
 
 
 @main.command()
