@@ -1,12 +1,14 @@
 # Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
-# Everything lives in .venv and out/; `make clean` removes both.
+# Everything lives in .venv and out/ (Label Studio, for its tests, in .venv-label-studio); `make clean` removes all.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check bench clean
+LABEL_STUDIO := .venv-label-studio
+
+.PHONY: demo test check bench clean label-studio
 .DELETE_ON_ERROR:
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -30,6 +32,13 @@ demo: $(VENV)/ready  ## build, check, document and release every dataset from it
 test: $(VENV)/ready  ## run the tests
 	$(BIN)/python -m pytest
 
+label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of audits (1 GB; an environment of its own)
+
+$(LABEL_STUDIO)/ready:
+	$(PYTHON) -m venv $(LABEL_STUDIO)
+	$(LABEL_STUDIO)/bin/python -m pip install --quiet 'label-studio>=1.20,<2'
+	@touch $@
+
 check: $(VENV)/ready  ## formatting, lint, types, and who may import whom
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -37,4 +46,4 @@ check: $(VENV)/ready  ## formatting, lint, types, and who may import whom
 	$(BIN)/pyright
 
 clean:
-	rm -rf $(VENV) out
+	rm -rf $(VENV) $(LABEL_STUDIO) out
