@@ -101,7 +101,7 @@ def test_a_planted_value_fires_its_check_and_its_clean_twin_does_not(folder, nam
     assert (found.status, found.failures, found.severity) == ("failed", 1, "block")
     assert found.examples[0][1].startswith(f"[things > items > bad] {name.split('.')[0]}")
     assert "bad" in failing(dirty)[f"items.{name}"]
-    assert "clean" not in sum(failing(dirty).values(), [])
+    assert not any("clean" in ids for ids in failing(dirty).values())
     assert not report.passed
 
 

@@ -1,0 +1,119 @@
+"""Keys, declared unique columns, repeated rows and leakage between splits."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from quality_folders import failing, results, write_folder
+
+from quality.connect import add_views, opened
+from quality.run import check
+from quality.scan import find_repeats
+from schemas import CheckSet, Column, Dataset, Int, Label, Table, Text, Unique
+
+TABLE = Table(
+    "items",
+    "Items.",
+    (Column("id", Int(), "Key."), Column("text", Text(), "Text."), Column("part", Text(), "Part.", nullable=True)),
+    key=("id",),
+    splits=("train", "test"),
+)
+DATASET = Dataset("things", "Things", "Things.", (TABLE,))
+ONCE = CheckSet((Unique("text_once", "A text occurs once in a part", "drop", "items", ("text", "part")),))
+GROUPS = ("keys", "duplicates", "own")
+CLEAN = {
+    "train": [{"id": 2, "text": "a", "part": "x"}, {"id": 1, "text": "a", "part": "y"}],
+    "test": [{"id": 3, "text": "a", "part": None}],
+}
+
+
+def plant(split: str, **row) -> dict:
+    return {**CLEAN, split: [*CLEAN[split], row]}
+
+
+def test_clean_rows_fire_nothing(folder):
+    clean = folder(DATASET, {"items": CLEAN})
+    assert check(clean, ONCE, groups=GROUPS).passed
+    assert failing(clean) == {}
+
+
+@pytest.mark.parametrize("groups", [GROUPS, ("constraints", *GROUPS)], ids=["own scan", "with constraints"])
+@pytest.mark.parametrize(
+    ("split", "row", "expected"),
+    [
+        ("train", {"id": 1, "text": "b", "part": "z"}, {"items.key_unique": ["1"]}),
+        ("train", {"id": 9, "text": "a", "part": "x"}, {"items.duplicate_rows": ["9"], "text_once": ["9"]}),
+        (
+            "test",
+            {"id": 0, "text": "a", "part": "x"},
+            {"items.duplicate_rows": ["0"], "items.leakage": ["0"], "text_once": ["0"]},
+        ),
+        ("test", {"id": 9, "text": "a", "part": None}, {"items.duplicate_rows": ["9"], "text_once": ["9"]}),
+    ],
+    ids=["key", "row", "leak", "null equals null"],
+)
+def test_a_repeat_is_found(folder, groups, split, row, expected):
+    dirty = folder(DATASET, {"items": plant(split, **row)})
+    check(dirty, ONCE, groups=groups)
+    assert failing(dirty) == expected
+
+
+def test_leakage_blocks_and_names_both_rows(folder):
+    dirty = folder(DATASET, {"items": plant("test", id=9, text="a", part="x")})
+    report = check(dirty, CheckSet(), groups=GROUPS)
+    found = results(report)["items.leakage"]
+    assert found.severity == "block"
+    assert found.examples == (("9", "[things > items > 9] in split test, same content as row 2 in split train"),)
+
+
+def test_the_leading_parts_of_a_key_are_content(folder):
+    table = Table(
+        "t", "T.", (Column("who", Text(), "A."), Column("n", Int(), "B."), Column("said", Text(), "C.")), ("who", "n")
+    )
+    rows = [{"who": who, "n": n, "said": "yes"} for who, n in [("a", 1), ("b", 1), ("b", 2)]]
+    dirty = folder(Dataset("d", "D", "D.", (table,)), {"t": {"train": rows}})
+    check(dirty, CheckSet(), groups=("duplicates",))
+    assert failing(dirty) == {"t.duplicate_rows": ["b/2"]}
+
+
+def test_rows_of_categories_may_repeat(folder):
+    table = Table("t", "T.", (Column("id", Int(), "A."), Column("label", Label(("a",)), "B.")), ("id",))
+    made = folder(Dataset("d", "D", "D.", (table,)), {"t": {"train": [{"id": 1, "label": 0}, {"id": 2, "label": 0}]}})
+    report = check(made, CheckSet(), groups=("duplicates",))
+    assert {result.status for result in report.results if result.table == "t"} == {"not_applicable"}
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-3, 3) | st.none(), st.sampled_from(["a", "b", "ä"]), st.none() | st.just("x"))),
+    st.sampled_from([("id",), ("text", "part"), ("part",), ("id", "text")]),
+)
+def test_sorting_finds_what_grouping_finds(rows, columns):
+    made = [dict(zip(("id", "text", "part"), row, strict=True)) for row in rows]
+    found = []
+    with tempfile.TemporaryDirectory() as path:
+        folder = write_folder(Path(path), DATASET, {"items": {"train": made}})
+        with opened(folder, None, memory_limit="1GB", threads=1) as session:
+            add_views(session, set())
+            for budget in (1 << 20, 0):
+                session.sort_bytes = budget
+                find_repeats(session, TABLE, columns)
+                found.append(sorted(session.rows("FROM _repeated")))
+    assert found[0] == found[1]
+    keys = [tuple(row[column] for column in columns) for row in made]
+    assert len(found[0]) == sum(keys.count(key) > 1 for key in set(keys))
+
+
+def test_many_repeats_are_all_kept_above_the_budget_too(folder):
+    ids = np.repeat(np.arange(700), 2)
+    rows = [{"id": int(value), "text": f"t{place}", "part": None} for place, value in enumerate(ids)]
+    dirty = folder(DATASET, {"items": {"train": rows}})
+    for limit in ("1GB", "20KB"):
+        report = check(dirty, CheckSet(), groups=("keys",), memory_limit=limit if limit == "1GB" else "64MB")
+        assert results(report)["items.key_unique"].failures == 700
+        assert sorted(map(int, failing(dirty)["items.key_unique"])) == list(range(700))
