@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from releases.digest import read_batches
 from releases.hub.withdraw import FILE as TOMBSTONES
 from releases.hub.withdraw import returned_rows
 from releases.manifest import MANIFEST, read_manifest, walk
@@ -127,7 +128,7 @@ def _parquet_problems(release: Path, path: str, limits: Limits) -> Iterator[str]
                 yield f"[{path} > {field.name}] has no type (all null): declare it in the schema"
         for index in range(file.metadata.num_row_groups):
             yield from _row_group_problems(file.metadata.row_group(index), f"{path} > row group {index}", limits)
-        yield from _cell_problems(file, path, limits)
+        yield from _cell_problems(file, release, path, limits)
 
 
 def _has_null_type(kind: pa.DataType) -> bool:
@@ -148,7 +149,7 @@ def _row_group_problems(group: pq.RowGroupMetaData, where: str, limits: Limits) 
         yield f"[{where}] has {group.total_byte_size} bytes, more than {limits.row_group}: make smaller row groups"
 
 
-def _cell_problems(file: pq.ParquetFile, path: str, limits: Limits) -> Iterator[str]:
+def _cell_problems(file: pq.ParquetFile, release: Path, path: str, limits: Limits) -> Iterator[str]:
     """Cells that are too large. A column whose chunks are all within the limit is not read."""
     footer = file.metadata
     largest: Counter[str] = Counter()
@@ -163,9 +164,7 @@ def _cell_problems(file: pq.ParquetFile, path: str, limits: Limits) -> Iterator[
         limit = limits.media if _is_media(field.type) else limits.cell
         if largest[field.name] <= limit:
             continue
-        size = max(
-            (_largest_cell(batch.column(0)) for batch in file.iter_batches(256, columns=[field.name])), default=0
-        )
+        size = max((_largest_cell(batch.column(0)) for batch in read_batches(release / path, [field.name])), default=0)
         if size > limit:
             yield f"[{path} > {field.name}] has a cell of {size} bytes, the viewer shows at most {limit}: split the row"
 

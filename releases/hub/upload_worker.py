@@ -1,4 +1,4 @@
-"""The process that sends files to a branch of a repository: `python -m releases.hub.upload_worker`.
+"""The process that sends files to a branch of a repository: `python releases/hub/upload_worker.py`.
 
 It is a process of its own because an upload can hang where no Python can reach it (hf-xet) or die, and because whether
 Xet is used is decided by the environment before `huggingface_hub` is imported. It is told its job in one JSON line on
@@ -12,6 +12,7 @@ Job: {"endpoint", "token" (null: the login's), "repo", "branch", "message", "fil
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import sys
@@ -19,15 +20,29 @@ import threading
 import traceback
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, TextIO
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TextIO
 
 from huggingface_hub import CommitOperationAdd, HfApi, get_session
 from huggingface_hub.utils import tqdm
 
-from releases.hub.wire import TIMEOUT, Failure, failure_of, scrub
+if TYPE_CHECKING:
+    from releases.hub import wire
+else:
 
-GROUP_BYTES = 256 << 20
-"""Bytes that are handed to the client at once; what a broken upload may have to do again."""
+    def _beside(name: str) -> ModuleType:
+        """A module of this folder, without `releases`, which brings Arrow and DuckDB: half a second and 70 MB."""
+        spec = importlib.util.spec_from_file_location(f"goldsmith_{name}", Path(__file__).with_name(f"{name}.py"))
+        module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    wire = _beside("wire")
+
+GROUP_BYTES = 64 << 20
+"""Bytes that are handed to the client at once: Xet keeps some four times as much in memory, and a broken upload does
+so much again."""
 
 
 class Reporter:
@@ -90,9 +105,9 @@ def main() -> None:
         _upload(job, reporter)
         reporter.say(done=True)
     except Exception as error:
-        failure = failure_of(error, job["endpoint"]) or _xet_failure(error)
+        failure = wire.failure_of(error, job["endpoint"]) or _xet_failure(error)
         if failure is None:
-            reporter.say(bug=scrub(traceback.format_exc()))
+            reporter.say(bug=wire.scrub(traceback.format_exc()))
         else:
             reporter.say(failure=asdict(failure))
     os._exit(0)  # threads of the client may hang
@@ -103,10 +118,10 @@ def _end_with_parent() -> None:
     os._exit(3)
 
 
-def _xet_failure(error: Exception) -> Failure | None:
+def _xet_failure(error: Exception) -> wire.Failure | None:
     """hf-xet speaks of a store that fails in plain RuntimeErrors."""
     if isinstance(error, RuntimeError):
-        return Failure("transient", f"the upload failed ({scrub(str(error))[:200]})")
+        return wire.Failure("transient", f"the upload failed ({wire.scrub(str(error))[:200]})")
     return None
 
 
@@ -117,7 +132,7 @@ def _upload(job: dict[str, Any], reporter: Reporter) -> None:
         batch = files[start : start + size]
         operations = [CommitOperationAdd(file["path"], file["local"]) for file in batch]
         for group in _groups(operations):
-            get_session().timeout = TIMEOUT
+            get_session().timeout = wire.TIMEOUT
             reporter.begin(sum(operation.upload_info.size for operation in group))
             api.preupload_lfs_files(
                 job["repo"], group, repo_type="dataset", revision=job["branch"], free_memory=False, num_threads=4

@@ -69,7 +69,7 @@ class Failure:
 
     def error(self, where: str) -> GoldsmithError:
         """The one line for people."""
-        from schemas import GoldsmithError  # here, because the upload worker does without it and its Arrow
+        from schemas import GoldsmithError  # here, because the upload worker does without Arrow
 
         return GoldsmithError(f"[{where}] {self.reason}: {_ADVICE[self.kind]}")
 

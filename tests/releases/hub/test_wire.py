@@ -125,11 +125,10 @@ def test_sample(sizes: list[int], budget: int, seed: str) -> None:
 
 def test_upload_process_ends_when_its_stdin_does() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "releases.hub.upload_worker"],
+        [sys.executable, str(ROOT / "releases/hub/upload_worker.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=ROOT,
         text=True,
     )
     job = {
