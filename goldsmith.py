@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +20,7 @@ from schemas import DatasetFolder, GoldsmithError
 
 if TYPE_CHECKING:
     from builders import Builder, Sources
+    from quality.annotation.label_studio import Server
     from releases import Waiver
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -272,7 +275,8 @@ def _freeze(
 
     excused = releases.read_waivers(waivers) if waivers else ()
     verdict = releases.gate(dataset, version, previous=previous, waivers=excused)
-    cards.write(dataset, _builder_of(dataset).folder, version=verdict.version)
+    waived = [asdict(waiver) for waiver in verdict.waived]
+    cards.write(dataset, _builder_of(dataset).folder, version=verdict.version, waived=waived)
     try:
         manifest = releases.release(dataset, verdict.version, out, previous=previous, waivers=waivers)
     except releases.RefusedError as error:
@@ -347,6 +351,7 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
         rebuilt = DatasetFolder(out or Path(room) / "rebuilt")
         run(builder, sources, rebuilt.path, workers=workers)
         if wants.drops:
+            _take_audits(release, rebuilt)
             _check(rebuilt, builder)
             with _without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived) as kept:
                 comparison = releases.compare(release, _without_withdrawn(kept, release, Path(room)))
@@ -357,6 +362,12 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
     verdict = "the same rows" if comparison.equal else "NOT the same rows"
     click.echo(f"{wants.dataset} {wants.version}: {verdict}")
     sys.exit(0 if comparison.equal else 1)
+
+
+def _take_audits(release: Path, rebuilt: DatasetFolder) -> None:
+    """Let what people found in the release count for the rebuild: their audits may have taken rows out."""
+    if (release / "audit").is_dir():
+        shutil.copytree(release / "audit", rebuilt.path / "audit", dirs_exist_ok=True)
 
 
 def _without_withdrawn(rebuilt: DatasetFolder, release: Path, room: Path) -> DatasetFolder:
@@ -476,6 +487,114 @@ def withdraw(release: Path, rows: tuple[str, ...], reason: str, out: Path, waive
         take_out(release, kept.path, named, reason=reason)
         _check(kept, _builder_of(kept))
         _freeze(kept, "auto", out, DatasetFolder(release), waivers)
+
+
+@main.group()
+def audit() -> None:
+    """People's judgements of a sample of the rows, as findings that the gate reads.
+
+    \b
+    plan -> push -> (people annotate) -> pull -> report -> check
+    The folder of an audit (WORK) has names and answers in it: it is never released.
+    """
+
+
+@audit.command("plan")
+@click.argument("folder", type=FOLDER)
+@click.argument("name", required=False)
+@click.option("-a", "--annotator", "people", multiple=True, required=True, help="E-mail address or name; repeat it.")
+@click.option("-o", "--out", type=FOLDER, help="Folder of the audit (default: out/audits/DATASET-NAME).")
+@click.option("--seed", default="", help="For another sample of the same data.")
+def audit_plan(folder: Path, name: str | None, people: tuple[str, ...], out: Path | None, seed: str) -> None:
+    """Draw the sample of an audit that the dataset declares, and everyone's sheet.
+
+    Example: goldsmith audit plan out/virogym records -a ann@example.org -a ben@example.org
+    """
+    from quality.annotation import plan as planning
+
+    dataset = DatasetFolder(folder)
+    checks = _builder_of(dataset).checks
+    chosen = planning.choose(checks.audits, name, dataset.schema.name)
+    out = out or Path("out/audits") / f"{dataset.schema.name}-{chosen.name}"
+    made = planning.plan(dataset, checks, chosen, people, out, seed=seed)
+    for stratum in made.strata:
+        shows = f"{chosen.planned_errors} wrong show at most {stratum.target:.1%} wrong"
+        click.echo(f"{stratum.name:30} {stratum.sample:6,} of {stratum.lot:,} rows: {shows}")
+    for person, who in made.people.items():
+        click.echo(f"{person:30} {len(made.sheet(person)):6,} items for {who}")
+    click.echo(f"planned in {out}: next `goldsmith audit push {out} --url http://...`")
+
+
+def _server_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    text = "Address of Label Studio; the token is read from LABEL_STUDIO_API_KEY."
+    return click.option("--url", envvar="LABEL_STUDIO_URL", help=text)(command)
+
+
+def _server(url: str | None) -> Server:
+    from quality.annotation.label_studio import TOKEN_VARIABLE, Server
+
+    if not url:
+        raise GoldsmithError("--url: say where Label Studio is, or give the answers with `audit pull --from FILE`")
+    return Server(url, os.environ.get(TOKEN_VARIABLE, ""))
+
+
+@audit.command("push")
+@click.argument("work", type=FOLDER)
+@_server_option
+def audit_push(work: Path, url: str | None) -> None:
+    """Lay everyone's sheet on a Label Studio server, a project each. Doing it again adds what is missing.
+
+    Example: goldsmith audit push out/audits/virogym-records --url http://127.0.0.1:8080
+    """
+    from quality.annotation import exchange
+    from quality.annotation.work import Work
+
+    for sheet in exchange.push(Work(work), _server(url)):
+        click.echo(f"{sheet.person}: project {sheet.project}, {sheet.added} items added, {sheet.there} were there")
+
+
+@audit.command("pull")
+@click.argument("work", type=FOLDER)
+@_server_option
+@click.option("--from", "file", type=FILE, help="A .json, .jsonl or .csv file of another tool in place of a server.")
+def audit_pull(work: Path, url: str | None, file: Path | None) -> None:
+    """Fetch the answers, check each, and compare with what was fetched before.
+
+    Example: goldsmith audit pull out/audits/virogym-records --from answers.csv
+    """
+    from quality.annotation import exchange, judgements
+    from quality.annotation.work import Work
+
+    place = Work(work)
+    if file:
+        found, problems = judgements.from_file(place.plan(), file)
+        exchange.save(place, found, problems)
+    else:
+        found, problems = exchange.pull(place, _server(url))
+    click.echo(f"{len(found):,} answers")
+    for problem in problems:
+        counted = "counted" if problem.counted else "not counted"
+        click.echo(f"{problem.code}: {problem.person} {problem.key}: {problem.message} ({counted})")
+
+
+@audit.command("report")
+@click.argument("folder", type=FOLDER)
+@click.argument("work", type=FOLDER)
+def audit_report(folder: Path, work: Path) -> None:
+    """Count an audit into the dataset's audit/ folder; exit 1 where a stratum does not show its target.
+
+    Example: goldsmith audit report out/virogym out/audits/virogym-records
+    """
+    from quality.annotation import report, report_html
+    from quality.annotation.work import Work
+
+    place = Work(work)
+    found = report.write(DatasetFolder(folder), place)
+    report_html.write(found, place, work / "report.html", private=True)
+    for line in found.lines():
+        click.echo(line)
+    click.echo(f"with names: {work / 'report.html'}; next `goldsmith check {folder}`")
+    sys.exit(0 if found.passed else 1)
 
 
 @main.command()

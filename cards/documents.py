@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,13 @@ class Documents:
     citation: Mapping[str, Any]
 
     @classmethod
-    def make(cls, folder: DatasetFolder, builder_folder: Path, version: str | None = None) -> Documents:
+    def make(
+        cls,
+        folder: DatasetFolder,
+        builder_folder: Path,
+        version: str | None = None,
+        waived: Sequence[Mapping[str, Any]] | None = None,
+    ) -> Documents:
         """Run the figures and fill the templates.
 
         Raises:
@@ -50,7 +56,7 @@ class Documents:
         files = [file for splits in by_table.values() for shards in splits.values() for file in shards]
         sums = {file.path: _sha256(folder.path / file.path) for file in files}
         released = version or _released(folder)
-        material = render.Material(folder, sheet, Figures(folder, sheet, by_table), released)
+        material = render.Material(folder, sheet, Figures(folder, sheet, by_table), released, _waived(folder, waived))
         cited = released or _unreleased(folder)
         metadata = hub_yaml.metadata(folder, sheet, by_table)
         made = croissant.document(folder, sheet, by_table, sums, cited, _rai(material))
@@ -70,7 +76,13 @@ class Documents:
         }
 
 
-def write(folder: DatasetFolder, builder_folder: Path, *, version: str | None = None) -> list[Path]:
+def write(
+    folder: DatasetFolder,
+    builder_folder: Path,
+    *,
+    version: str | None = None,
+    waived: Sequence[Mapping[str, Any]] | None = None,
+) -> list[Path]:
     """Write README.md, DATASHEET.md, croissant.json and CITATION.cff into the dataset folder.
 
     The same data and datasheet.toml give the same bytes. A document that is right already is not touched.
@@ -78,6 +90,7 @@ def write(folder: DatasetFolder, builder_folder: Path, *, version: str | None = 
     Args:
         builder_folder: has `datasheet.toml` (see cards/README.md); without one nothing that people know is answered.
         version: of the release that the folder becomes; by default that of its manifest, if it has one.
+        waived: the waivers (check, table, reason, by, until) that release needs; by default those of its manifest.
 
     Returns:
         the paths of the documents.
@@ -86,7 +99,7 @@ def write(folder: DatasetFolder, builder_folder: Path, *, version: str | None = 
         GoldsmithError: the folder is no finished dataset, or datasheet.toml is wrong.
     """
     written = []
-    for name, text in Documents.make(folder, builder_folder, version).texts().items():
+    for name, text in Documents.make(folder, builder_folder, version, waived).texts().items():
         path = folder.path / name
         if not path.is_file() or path.read_bytes() != text.encode():
             temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
@@ -165,6 +178,13 @@ def _released(folder: DatasetFolder) -> str:
     if not folder.manifest_json.is_file():
         return ""
     return json.loads(folder.manifest_json.read_text(encoding="utf-8"))["version"]
+
+
+def _waived(folder: DatasetFolder, given: Sequence[Mapping[str, Any]] | None) -> Sequence[Mapping[str, Any]]:
+    """The waivers given, else those of the manifest."""
+    if given is not None or not folder.manifest_json.is_file():
+        return given or ()
+    return json.loads(folder.manifest_json.read_text(encoding="utf-8")).get("checks", {}).get("waived", ())
 
 
 def _unreleased(folder: DatasetFolder) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,13 @@ _SHOWN_VALUES = 12
 
 @dataclass(frozen=True)
 class Material:
-    """All that the documents are made from. `version` is that of the release, "" without one."""
+    """All that the documents are made from. `version` is that of the release, "" without one; `waived`: its waivers."""
 
     folder: DatasetFolder
     sheet: Datasheet
     figures: Figures
     version: str
+    waived: Sequence[Mapping[str, Any]] = ()
 
     def fill(self, prose: str, place: str) -> str:
         """A text of datasheet.toml with its figures put in, marked.
@@ -126,8 +128,17 @@ def _shared(material: Material) -> dict[str, Any]:
         "version": material.version,
         "checked": folder.report_json.is_file(),
         "left_out": folder.build.get("left_out", []),
+        "waived": material.waived,
+        "audits": audits(folder),
         "figures": Names(material.figures),
     }
+
+
+def audits(folder: DatasetFolder) -> list[Mapping[str, Any]]:
+    """What people's audits found (audit/<name>/report.json, see `quality.annotation.report`), by name."""
+    return [
+        json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder.path / "audit").glob("*/report.json"))
+    ]
 
 
 def _environment() -> jinja2.Environment:

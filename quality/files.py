@@ -47,7 +47,7 @@ class Files:
     """What was found on disk.
 
     Attributes:
-        hashes: path -> sha256 as hashed now, of every file there is that build.json names, and of build.json.
+        hashes: path -> sha256 as hashed now, of every file there is that build.json names, of build.json and of audits.
         unreadable: paths that SQL must not open.
         absent, changed, broken: (path, what is wrong) for the three checks.
     """
@@ -91,6 +91,9 @@ def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
                 found.absent.append((relative, "is not in build.json"))
     if hashes:
         found.hashes["build.json"] = sha256(folder.build_json)
+        for path in sorted((folder.path / "audit").rglob("*")):
+            if path.is_file():
+                found.hashes[path.relative_to(folder.path).as_posix()] = sha256(path)
     return found
 
 

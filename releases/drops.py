@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from releases.audits import copy_audits
 from releases.digest import read_batches
 from releases.files import copy_file, whole_folder, write_file
 from releases.gate import stale, stopping
@@ -58,7 +59,7 @@ class _Drop:
 
 
 def apply_drops(folder: DatasetFolder, into: Path, *, waived: Sequence[Waiver] = ()) -> dict[str, dict[str, int]]:
-    """Copy `folder` to `into` (data, lineage, rejects, build.json) without the rows that failed a `drop` check.
+    """Copy `folder` to `into` (data, lineage, rejects, audits, build.json) without the rows that failed a `drop` check.
 
     A row that failed several is counted under the first in the report's order. Rows of a waived check stay.
 
@@ -81,11 +82,11 @@ def apply_drops(folder: DatasetFolder, into: Path, *, waived: Sequence[Waiver] =
 def take_out(
     folder: DatasetFolder, into: Path, whys: Mapping[str, Mapping[str, tuple[str, str]]], *, forget: bool = False
 ) -> dict[str, dict[str, int]]:
-    """Write `folder` (data, lineage, rejects, build.json) into the empty folder `into` without some rows.
+    """Write `folder` (data, lineage, rejects, audits, build.json) into the empty folder `into` without some rows.
 
     Args:
         whys: what leaves: table -> row id -> (reason, message); the reason stands in the rejects.
-        forget: what the rows held is not kept in the rejects.
+        forget: what the rows held is not kept in the rejects, nor what audits found of them.
 
     Returns:
         Rows taken out: reason, table, count.
@@ -101,6 +102,7 @@ def take_out(
     for path in walk(folder.path):
         if path.split("/")[0] in ("data", "lineage", "rejects") and not (into / path).exists():
             copy_file(folder.path, path, into)
+    copy_audits(folder, into, whys if forget else {})
     derived = _derive_again(folder, into)
     counts = _counts(drops)
     write_file(into, folder.build_json.name, to_text(_build(folder, drops, counts, derived)))

@@ -25,7 +25,8 @@ from schemas import DatasetFolder, GoldsmithError
 DOCUMENTS = ("README.md", "DATASHEET.md", "croissant.json", "CITATION.cff")
 UNKNOWN_LICENCES = frozenset({"", "unknown", "none", "noassertion", "other"})
 
-_CHECKED = ("data", "lineage", "rejects")
+_BUILT = ("data", "lineage", "rejects")
+_CHECKED = (*_BUILT, "audit")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def stale(folder: DatasetFolder) -> list[str]:
             lines.append(f"{path} was never checked: run `goldsmith check`")
         elif checked[path] != now[path]:
             lines.append(f"{path} is not the file that was checked: run `goldsmith check`")
-        elif path != "build.json" and built.get(path) != now[path]:
+        elif path.split("/")[0] in _BUILT and built.get(path) != now[path]:
             lines.append(f"{path} is not the file that was built (build.json): build again")
     return lines
 

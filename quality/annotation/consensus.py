@@ -92,12 +92,3 @@ def _certain(posterior: NDArray[np.float64], fixed: Mapping[int, int]) -> NDArra
         posterior[item] = 0.0
         posterior[item, label] = 1.0
     return posterior
-
-
-def medoid(answers: Sequence[str], similarity: Sequence[Sequence[float]]) -> int:
-    """The answer most alike all others; ties go to the first by name, so that the order of arrival does not matter."""
-    if not answers:
-        raise ValueError("no answers")
-    totals = [sum(row) - row[index] for index, row in enumerate(similarity)]
-    best = max(totals)
-    return min((name, index) for index, name in enumerate(answers) if totals[index] >= best - _TIE)[1]

@@ -1,9 +1,9 @@
 """What audits found, as results of `goldsmith check`: the gate, waivers and cards then treat them as any other check.
 
 An audit speaks for rows, not for files. Its population file has a fingerprint of each row as people saw it, and here
-the audit's SQL runs again on the data as they are: rows that changed or are new since are not covered, and a stratum that
-has any fails. Rows that have left since (a `drop` check) do not spoil the bound: of the wrong rows that the whole lot can
-have, only those that were found and are gone are taken off.
+the audit's SQL runs again on the data as they are: rows that changed or are new since are not covered, and a stratum
+that has any fails. Rows that have left since (a `drop` check) do not spoil the bound: of the wrong rows that the whole
+lot can have, only those that were found and are gone are taken off.
 """
 
 from __future__ import annotations

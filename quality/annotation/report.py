@@ -133,6 +133,18 @@ class AuditReport:
         """Whether every stratum shows its target and people agree enough."""
         return all(bound.shown for bound in self.bounds) and self.agrees
 
+    def lines(self) -> list[str]:
+        """What was found, for a terminal."""
+        lines = [
+            f"{one.stratum}: {one.wrong} wrong and {one.against - one.wrong} unsure or unjudged of {one.sample}; "
+            f"at most {one.upper:.1%} of {one.lot:,} rows are wrong, target {one.target:.1%}: "
+            f"{'shown' if one.shown else 'NOT shown'}"
+            for one in self.bounds
+        ]
+        one = self.agreement
+        lines.append(f"agreement: raw {one.raw:.2f}, alpha {one.alpha:.2f}, kappa {one.kappa:.2f}, AC1 {one.ac1:.2f}")
+        return lines + [f"look at {flag.person}: {flag.code}, {flag.message}" for flag in self.flags]
+
     @property
     def agrees(self) -> bool:
         """Whether people agree as much as the audit asks; not where nothing was judged by two."""
