@@ -13,11 +13,18 @@ import duckdb
 import numpy as np
 
 from quality.connect import Session
+from quality.media import items
 from schemas import GoldsmithError, Plot
 
 TABLE_ROWS = 200
 HISTOGRAM_BINS = 60
-_COLUMNS = {"heatmap": ("x", "y", "value"), "histogram": ("value",), "bar": ("x", "value"), "scatter": ("x", "y")}
+_COLUMNS = {
+    "heatmap": ("x", "y", "value"),
+    "histogram": ("value",),
+    "bar": ("x", "value"),
+    "scatter": ("x", "y"),
+    "media": ("id", "caption"),
+}
 
 
 def pictures(session: Session, plots: Sequence[Plot]) -> list[dict[str, Any]]:
@@ -56,6 +63,9 @@ def _facets(session: Session, plot: Plot) -> dict[str, Any]:
         if plot.kind == "table":
             rows = [[_cell(value) for value in row] for row in result.fetchmany(TABLE_ROWS)]
             return {"": {"columns": names, "rows": rows}} if rows else {}
+        if plot.kind == "media":
+            rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+            return items(session.folder, plot, rows)
         columns = result.fetchnumpy()
     except duckdb.Error as error:
         raise GoldsmithError(

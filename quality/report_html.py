@@ -52,7 +52,7 @@ def _render(report: Report, drawn: list[dict[str, Any]]) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(number=_number, share=_share, strip=_strip)
-    charts = [each for each in drawn if each["kind"] != "table"]
+    charts = [each for each in drawn if each["kind"] not in ("table", "media")]
     return environment.get_template("report.html.j2").render(
         report=report,
         failed=sorted((each for each in report.results if each.status == "failed"), key=_rank),

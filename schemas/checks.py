@@ -10,6 +10,7 @@ is given, `previous_<table>`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,15 +94,18 @@ class Plot:
 
     Attributes:
         kind: `heatmap` (columns `facet`, `x`, `y`, `value`), `histogram` (`facet`, `value`), `bar` (`facet`, `x`,
-            `value`), `scatter` (`facet`, `x`, `y`) or `table` (any columns). `facet` is optional: one picture each,
-            chosen by the reader.
+            `value`), `scatter` (`facet`, `x`, `y`), `table` (any columns) or `media` (`facet`, `id`, `caption`).
+            `facet` is optional: one picture each, chosen by the reader.
         x_order, y_order: categories in their order, where it is not the query's own.
+        media: for `media`, the `table.column` that has the sound or image of the row with that `id`. The first ones are
+            shown, as far as the page's room for media goes.
+        picture: for `media`, draws a PNG of an encoded file (a spectrogram); None where it cannot.
     """
 
     name: str
     title: str
     caption: str
-    kind: Literal["heatmap", "histogram", "bar", "scatter", "table"]
+    kind: Literal["heatmap", "histogram", "bar", "scatter", "table", "media"]
     sql: str
     x_title: str = ""
     y_title: str = ""
@@ -109,6 +113,8 @@ class Plot:
     x_order: tuple[str, ...] = ()
     y_order: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    media: str = ""
+    picture: Callable[[bytes], bytes | None] | None = None
 
 
 @dataclass(frozen=True)

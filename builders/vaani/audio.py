@@ -74,7 +74,7 @@ class Meter:
     def measure(self, sound: Sound) -> Measures:
         """Measure a clip (at least one sample long)."""
         pcm, rate = sound.pcm, sound.rate
-        samples = self._working_copy(sound)
+        samples = self.samples(sound)
         low, high = float(samples.min()), float(samples.max())
         peak, dc = max(high, -low), float(samples.mean())
         clip_share, flat_top = _clipping(samples, peak)
@@ -115,8 +115,8 @@ class Meter:
             fingerprint=fingerprint(samples, rate),
         )
 
-    def _working_copy(self, sound: Sound) -> np.ndarray:
-        """The samples in this meter's buffer, so that they may be changed."""
+    def samples(self, sound: Sound) -> np.ndarray:
+        """The samples, float32 of full scale 1, in this meter's buffer: to be changed, and gone with the next clip."""
         count = len(sound.pcm)
         if count > len(self._samples):
             self._samples = np.empty(count, np.float32)

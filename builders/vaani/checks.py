@@ -9,7 +9,8 @@ from __future__ import annotations
 from builders.vaani.checks_audio import AUDIO_CHECKS
 from builders.vaani.checks_text import TEXT_CHECKS
 from builders.vaani.checks_whole import WHOLE_CHECKS, WHOLE_VIEWS
-from builders.vaani.plots import PLOTS
+from builders.vaani.plots import PLOTS, heard
 from schemas import CheckSet
 
-CHECKS = CheckSet((*AUDIO_CHECKS, *TEXT_CHECKS, *WHOLE_CHECKS), WHOLE_VIEWS, PLOTS)
+_ALL = (*AUDIO_CHECKS, *TEXT_CHECKS, *WHOLE_CHECKS)
+CHECKS = CheckSet(_ALL, WHOLE_VIEWS, (*PLOTS, *heard(_ALL)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from schemas import Plot
+from collections.abc import Sequence
+
+from builders.vaani.spectrogram import spectrogram
+from schemas import Check, Figure, Plot
 
 _SPREAD = {
     "duration_s": ("Length", "s"),
@@ -80,3 +83,33 @@ FROM judged WHERE votes IS NOT NULL AND votes <> 0 GROUP BY 1 ORDER BY 1""",
         needs=("settings",),
     ),
 )
+
+
+_CAPTION = "concat_ws(' · ', language, district, round(duration_s, 1) || ' s', left(transcript, 80))"
+
+
+def heard(checks: Sequence[Check | Figure]) -> tuple[Plot, ...]:
+    """Clips to listen to: some of each language, some of each kind of finding, and the images that have findings."""
+    samples = f"""SELECT facet, id, caption FROM (
+    SELECT coalesce(language, 'unknown') AS facet, utterance_id AS id, {_CAPTION} AS caption,
+        row_number() OVER (PARTITION BY language ORDER BY hash(utterance_id)) AS place FROM utterances
+) WHERE place <= 2 ORDER BY facet, place LIMIT 40"""
+    return (
+        Plot("samples", "Clips by language", "Two of each language, by chance.", "media", samples,
+             media="utterances.audio", picture=spectrogram),
+        Plot("findings", "Clips with findings", "Up to two for each check that named clips.", "media",
+             _examples(checks, "utterances"), needs=("settings", "images"),
+             media="utterances.audio", picture=spectrogram),
+        Plot("image_findings", "Images with findings", "Up to two for each check that named images.", "media",
+             _examples(checks, "images"), needs=("settings",), media="images.image"),
+    )  # fmt: skip
+
+
+def _examples(checks: Sequence[Check | Figure], table: str) -> str:
+    """SQL for two rows of each check of a table that fails."""
+    single = [check for check in checks if isinstance(check, Check) and check.table == table]
+    each = " UNION ALL ".join(
+        f"(SELECT '{check.name}' AS facet, id, message AS caption FROM ({check.sql}) ORDER BY id LIMIT 2)"
+        for check in single
+    )
+    return f"SELECT * FROM ({each}) ORDER BY facet, id"

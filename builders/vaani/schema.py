@@ -209,7 +209,7 @@ COVERAGE = Table(
     ("district", "language"),
     derived=f"""
         SELECT coalesce(district, 'unknown') AS district, coalesce(language, 'unknown') AS language,
-            min(state) AS state, count(*) AS utterances, count(DISTINCT speaker_id) AS speakers,
+            mode(state) AS state, count(*) AS utterances, count(DISTINCT speaker_id) AS speakers,
             {_HOURS}
         FROM utterances GROUP BY 1, 2""",
 )
