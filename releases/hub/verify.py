@@ -20,7 +20,8 @@ from releases.manifest import LOCK, MANIFEST, File, read_manifest
 from schemas import GoldsmithError
 
 SAMPLE_BYTES = 256 << 20
-"""Bytes to read back; a release that is smaller is read back whole."""
+SAMPLE_FILES = 200
+"""Bytes and files to read back, at most; a release that has fewer is read back whole."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,15 @@ class Verified:
 
 
 def sample(files: Iterable[File], seed: str, budget: int = SAMPLE_BYTES) -> list[File]:
-    """Files to read back: in an order drawn from `seed`, until `budget` bytes are passed; always at least one."""
+    """Files to read back, drawn by `seed`: at most SAMPLE_FILES of them and `budget` bytes, but one in any case."""
     drawn = sorted(files, key=lambda file: file.path)
     random.Random(seed).shuffle(drawn)  # noqa: S311 (a sample, no secret)
     chosen, total = [], 0
     for file in drawn:
         if chosen and total + file.bytes > budget:
             continue
+        if len(chosen) == SAMPLE_FILES:
+            break
         chosen.append(file)
         total += file.bytes
     return chosen

@@ -9,11 +9,11 @@ which versions must not be used any more.
 from __future__ import annotations
 
 import datetime
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -21,25 +21,12 @@ from releases.digest import read_batches
 from releases.drops import take_out
 from releases.files import whole_folder
 from releases.manifest import read_manifest, verify_files
-from releases.version import Version
 from schemas import DatasetFolder, GoldsmithError
+from schemas.folder import TOMBSTONE_SCHEMA
 from schemas.parquet import write_parquet
 
-FILE = "tombstones.parquet"
 REASON = "withdrawn"
 """The reason of such rows in rejects/<table>.parquet and in build.json."""
-
-SCHEMA = pa.schema(
-    [
-        pa.field("table", pa.string(), nullable=False),
-        pa.field("id", pa.string(), nullable=False),
-        pa.field("reason", pa.string(), nullable=False),
-        pa.field("date", pa.date32(), nullable=False),
-        pa.field("last_version", pa.string(), nullable=False),
-    ]
-)
-
-_BEGIN, _END = "<!-- withdrawn -->", "<!-- /withdrawn -->"
 
 
 @dataclass(frozen=True, order=True)
@@ -69,7 +56,8 @@ def withdraw(
 ) -> tuple[Tombstone, ...]:
     """Make the dataset folder `into` from a release, without the rows named (table -> ids).
 
-    It is to be checked, documented (then `mark_card`) and released as the next version.
+    With them go the rows of other tables that are made of nothing but the same source records. The folder is to be
+    checked, documented and released as the next version.
 
     Returns:
         All tombstones of the new folder, those of the release before it among them.
@@ -89,12 +77,34 @@ def withdraw(
         if missing := set(ids) - set(_present(folder, table, ids)):
             raise GoldsmithError(f"[{release} > {table} > {min(missing)}] is no row: check the id")
     when = date or datetime.datetime.now(datetime.UTC).date()
-    new = [
-        Tombstone(table, row_id, reason.strip(), when, version) for table, ids in rows.items() for row_id in set(ids)
-    ]
-    if not new:
+    named = {(table, row_id) for table, ids in rows.items() for row_id in ids}
+    if not named:
         raise GoldsmithError(f"[{release}] no row is named: give the ids of the rows to withdraw")
+    gone = named | _made_of_the_same(folder, named)
+    new = [Tombstone(table, row_id, reason.strip(), when, version) for table, row_id in gone]
     return apply_tombstones(folder, into, [*read_tombstones(release), *new])
+
+
+def _made_of_the_same(folder: DatasetFolder, named: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The (table, id) of rows in other tables all of whose source records are records of the rows named."""
+    tables = [table.name for table in folder.schema.tables if not table.derived]
+    lines = " UNION ALL ".join(
+        f"SELECT '{name}' AS table_name, id, source, place FROM read_parquet(?)"  # names of declared tables
+        for name in tables
+    )
+    rows = pa.table({"table_name": [table for table, _ in named], "id": [row_id for _, row_id in named]})
+    with duckdb.connect() as connection:
+        connection.register("named", rows)
+        found = connection.execute(
+            f"WITH line AS ({lines}), record AS ("
+            "  SELECT DISTINCT table_name, source, place FROM line SEMI JOIN named USING (table_name, id))"
+            " SELECT l.table_name, l.id FROM line AS l LEFT JOIN ("
+            "  SELECT source, place, list(table_name) AS tables FROM record GROUP BY ALL"
+            " ) AS r USING (source, place) GROUP BY l.table_name, l.id"
+            " HAVING bool_and(r.tables IS NOT NULL AND NOT list_contains(r.tables, l.table_name))",
+            [str(folder.lineage(name)) for name in tables],
+        )
+        return set(found.fetchall())
 
 
 def apply_tombstones(folder: DatasetFolder, into: Path, tombstones: Iterable[Tombstone]) -> tuple[Tombstone, ...]:
@@ -113,14 +123,14 @@ def apply_tombstones(folder: DatasetFolder, into: Path, tombstones: Iterable[Tom
             whys[table] = found
     with whole_folder(into) as partial:
         take_out(folder, partial, whys, forget=True)
-        batch = pa.RecordBatch.from_pylist([asdict(tombstone) for tombstone in ordered], SCHEMA)
-        write_parquet(partial / FILE, SCHEMA, [batch])
+        batch = pa.RecordBatch.from_pylist([asdict(tombstone) for tombstone in ordered], TOMBSTONE_SCHEMA)
+        write_parquet(DatasetFolder(partial).tombstones, TOMBSTONE_SCHEMA, [batch])
     return ordered
 
 
 def read_tombstones(folder: Path) -> tuple[Tombstone, ...]:
     """The tombstones of a dataset folder or a release, none where it has no such file."""
-    path = folder / FILE
+    path = DatasetFolder(folder).tombstones
     return tuple(Tombstone(**line) for line in pq.read_table(path).to_pylist()) if path.is_file() else ()
 
 
@@ -142,46 +152,3 @@ def _present(folder: DatasetFolder, name: str, ids: Collection[str]) -> Iterator
     for path in folder.all_shards(name):
         for batch in read_batches(path, table.key):
             yield from wanted.intersection(table.row_ids(batch).to_pylist())
-
-
-def mark_card(folder: Path) -> None:
-    """Say in README.md which rows were withdrawn and which versions must not be used; what it said before is replaced.
-
-    Raises:
-        GoldsmithError: there is no README.md.
-    """
-    path = folder / "README.md"
-    if not path.is_file():
-        raise GoldsmithError(f"[{folder}] has no README.md: run `goldsmith card`")
-    text = path.read_text(encoding="utf-8")
-    before, begun, rest = text.partition(_BEGIN)
-    text = before.rstrip() + rest.partition(_END)[2] if begun else text.rstrip()
-    section = _section(read_tombstones(folder))
-    path.write_text(f"{text.rstrip()}\n{section}", encoding="utf-8")
-
-
-def _section(tombstones: tuple[Tombstone, ...]) -> str:
-    if not tombstones:
-        return ""
-    latest = max(Version.parse(tombstone.last_version) for tombstone in tombstones)
-    counts = Counter((t.date, t.table, t.reason, t.last_version) for t in tombstones)
-    lines = [
-        f"| {date} | `{table}` | {count} | {' '.join(reason.split()).replace('|', '/')} | v{version} |"
-        for (date, table, reason, version), count in sorted(counts.items())
-    ]
-    return "\n".join(
-        [
-            "",
-            _BEGIN,
-            "## Withdrawn rows",
-            "",
-            f"**Blocked versions: v{latest} and all before it.** They hold rows that were withdrawn; do not use them,",
-            f"and remove the rows from what you made of them. The ids are in `{FILE}`.",
-            "",
-            "| Withdrawn | Table | Rows | Reason | Last version with them |",
-            "|---|---|---|---|---|",
-            *lines,
-            _END,
-            "",
-        ]
-    )

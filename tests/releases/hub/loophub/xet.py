@@ -56,6 +56,7 @@ class XetStore:
         self.url = f"local://{folder}"
         self._known: dict[str, XetFile] = {}
         self._read: set[Path] = set()
+        self._session: Any = None
         self._lock = threading.Lock()
 
     def find(self, sha256: str) -> XetFile | None:
@@ -78,8 +79,9 @@ class XetStore:
         xet: Any = hf_xet  # it has no type hints
         with self._lock:
             if not to.exists():
+                self._session = self._session or xet.XetSession()
                 part = to.with_suffix(".part")
-                with xet.XetSession().new_file_download_group(endpoint=self.url) as group:
+                with self._session.new_file_download_group(endpoint=f"local://{self.folder}") as group:
                     group.start_download_file(xet.XetFileInfo(file.hash, file.size), str(part))
                 part.replace(to)
         return to
