@@ -78,7 +78,7 @@ def _rows(entry: registry.AssayEntry, known: registry.Registry, sources: Sources
 
 
 def _moved(text: str, entry: registry.AssayEntry, seed: str) -> str:
-    """The table with 2 % of noise on its values; zeros (wild types) stay."""
+    """The table with 25 % of noise on its values; zeros (wild types) stay."""
     noise = random.Random(seed)
     names = {entry.columns.get("score"), entry.columns.get("average")}
     header, *rows = csv.reader(io.StringIO(text))
@@ -86,7 +86,7 @@ def _moved(text: str, entry: registry.AssayEntry, seed: str) -> str:
     for row in rows:
         for i in columns:
             try:
-                row[i] = f"{float(row[i]) * (1 + noise.gauss(0, 0.02)):.5g}"
+                row[i] = f"{float(row[i]) * (1 + noise.gauss(0, 0.25)):.5g}"
             except ValueError:
                 continue
     out = io.StringIO()

@@ -209,7 +209,8 @@ PROTEINGYM = Table(
         Column("DMS_id", Text(), "The assay.", references="assays.assay_id"),
         Column("variant_id", Text(), "The variant's id in `variants`.", pattern="[0-9a-f]{40}"),
         Column("mutant", Text(), "As ProteinGym writes it; missing for insertions and deletions.", nullable=True),
-        Column("mutated_sequence", Text(), "The reference with the edits applied.", pattern=f"[{AMINO_ACIDS}]+"),
+        # No pattern: C13 compares every letter with the reference and the edits, whose letters are checked.
+        Column("mutated_sequence", Text(), "The reference with the edits applied.", minimum=1),
         Column("DMS_score", Float(), "The score, direction applied."),
         Column("DMS_score_bin", Int(8), "The bin.", nullable=True, allowed=(0, 1)),
     ),
