@@ -108,7 +108,7 @@ def run(way: str, cache: Path, workers: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure in turns and print medians."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("cache", type=Path)
     parser.add_argument("--mirror", default=str(ROOT.parent / "shared" / "mirror"))
     parser.add_argument("--rounds", type=int, default=5)

@@ -11,7 +11,6 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from builders.virogym.registry import AssayEntry, ReferenceEntry, Study, Virus
 from builders.virogym.resolve import EXPECTED, resolve
 from builders.virogym.schema import ASSAYS, NUMBERING, REFERENCES, SCHEMA, VARIANTS
 from builders.virogym.tables import lines_of
-from schemas import CheckSet, Dataset, GoldsmithError
+from schemas import GoldsmithError
 
 if TYPE_CHECKING:
     from builders.sources import Sources
@@ -36,16 +35,15 @@ LEVELS = (0.3, 0.9)
 """Identities at which references are clustered: `cluster_30`, `cluster_90`."""
 
 
-@dataclass(frozen=True)
 class ViroGym:
     """The builder; see `builders.api.Builder`."""
 
-    schema: Dataset = SCHEMA
-    version: str = "1.0.0"
-    folder: Path = Path(__file__).parent
-    checks: CheckSet = CHECKS
-    expected_rejects: frozenset[str] = EXPECTED
-    reject_budget: float = 0.005
+    schema = SCHEMA
+    version = "1.0.0"
+    folder = Path(__file__).parent
+    checks = CHECKS
+    expected_rejects = EXPECTED
+    reject_budget = 0.005
 
     def plan(self, sources: Sources) -> Iterable[Shard]:
         """A shard for each reference that is used, then one for each assay. Reads all references to cluster them."""

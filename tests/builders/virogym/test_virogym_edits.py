@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from builders.virogym import edits
@@ -68,6 +68,7 @@ def test_unusable_edits_say_why(tokens, reason):
 
 
 @given(proteins, st.data())
+@settings(deadline=None)
 def test_any_change_round_trips_through_its_name(sequence, data):
     """A sequence is turned into another; the edits that lead there have a name, and the name leads there again."""
     other = data.draw(st.one_of(proteins, _near(sequence)))
@@ -81,6 +82,7 @@ def test_any_change_round_trips_through_its_name(sequence, data):
 
 
 @given(proteins, st.data())
+@settings(deadline=None)
 def test_the_same_deletion_has_one_name(sequence, data):
     """Deleting any residue of a run makes the same protein."""
     position = data.draw(st.integers(1, len(sequence)))

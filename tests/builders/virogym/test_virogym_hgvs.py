@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from mavehgvs import Variant
 
@@ -70,6 +70,7 @@ def test_another_target_is_named():
 
 
 @given(proteins, st.data())
+@settings(deadline=None)
 def test_what_is_written_is_hgvs_and_reads_back(sequence, data):
     """Any change: mavehgvs accepts its name on that very protein, and reading it gives the same edits."""
     other = data.draw(st.one_of(proteins, st.permutations(list(sequence)).map("".join)))
@@ -84,6 +85,7 @@ def test_what_is_written_is_hgvs_and_reads_back(sequence, data):
 
 
 @given(st.sampled_from(AMINO_ACIDS), st.integers(1, 4000), st.sampled_from(AMINO_ACIDS + "*"))
+@settings(deadline=None)
 def test_one_substitution_round_trips(wild_type, position, mutant):
     sequence = "G" * (position - 1) + wild_type
     name = hgvs.write([edits.Edit(position, position, "sub", mutant)], sequence)

@@ -259,7 +259,7 @@ singles = st.integers(1, 10).flatmap(
 
 
 @given(st.lists(st.lists(singles, min_size=1, max_size=4, unique_by=lambda pair: pair[0]), min_size=1, max_size=20))
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_multi_mutants_round_trip_in_every_separator(chosen):
     """The same variants in four formats become the same rows."""
     names = [[f"{SEQUENCE[i - 1]}{i}{new}" for i, new in one] for one in chosen]
