@@ -41,6 +41,8 @@ SHARED = {
     " count(*) FILTER (status = 'failed') AS failed, count(*) FILTER (status = 'reported') AS reported,"
     " count(*) FILTER (status = 'not_applicable') AS not_applicable FROM check_results GROUP BY severity"
     " ORDER BY list_position(['block', 'drop', 'warn', 'info'], severity)",
+    "withdrawn": "SELECT date::VARCHAR AS date, table_name, count(*) AS rows, reason, last_version FROM tombstones"
+    " GROUP BY ALL ORDER BY ALL",
     "failed_checks": "SELECT name, table_name, severity, failures, meaning FROM check_results"
     " WHERE status = 'failed' ORDER BY list_position(['block', 'drop', 'warn', 'info'], severity), name",
 }

@@ -2,7 +2,8 @@
 
 Views: each table under its own name; `lineage` and `rejects` of all tables (column `table_name`); `sources` and
 `accounting` from build.json; `data_files` from the footers of the Parquet files; `check_results` from
-quality/report.json (no rows where the dataset has not been checked). Queries can neither write nor reach another file.
+quality/report.json (no rows where the dataset has not been checked); `tombstones`, the rows that were
+withdrawn. Queries can neither write nor reach another file.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from schemas import DatasetFolder, GoldsmithError
-from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
+from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA, TOMBSTONE_SCHEMA
 from schemas.hub_files import HubFile
 
-RESERVED = ("accounting", "check_results", "data_files", "lineage", "rejects", "sources")
+RESERVED = ("accounting", "check_results", "data_files", "lineage", "rejects", "sources", "tombstones")
 """Names that no table may have."""
 
 _SOURCES = pa.schema(
@@ -155,7 +157,14 @@ def _records(folder: DatasetFolder, files: Mapping[str, Mapping[str, list[HubFil
         "sources": _table(sources, _SOURCES),
         "accounting": _table([_renamed(row) for row in build["accounting"]], _ACCOUNTING),
         "check_results": _table([_renamed(row) for row in checks], _CHECK_RESULTS),
+        "tombstones": _tombstones(folder),
     }
+
+
+def _tombstones(folder: DatasetFolder) -> pa.Table:
+    there = folder.tombstones.is_file()
+    rows = pq.read_table(folder.tombstones) if there else TOMBSTONE_SCHEMA.empty_table()
+    return rows.rename_columns({"table": "table_name"})
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:

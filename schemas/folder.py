@@ -55,6 +55,17 @@ FINDING_SCHEMA = pa.schema(
 )
 """`quality/findings.parquet`: every failing row of every check, and every figure outside its bounds (`id`: subject)."""
 
+TOMBSTONE_SCHEMA = pa.schema(
+    [
+        pa.field("table", pa.string(), nullable=False),
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("reason", pa.string(), nullable=False),
+        pa.field("date", pa.date32(), nullable=False),
+        pa.field("last_version", pa.string(), nullable=False),
+    ]
+)
+"""`tombstones.parquet`: rows that were withdrawn (consent, licence): why, when, and the last release that held them."""
+
 _SHARD = re.compile(r"(?P<split>\w+)-(?P<index>\d{5})-of-(?P<count>\d{5})\.parquet")
 
 
@@ -102,6 +113,11 @@ class DatasetFolder:
     def lock(self) -> Path:
         """Written by `release`: all that is needed to make it again."""
         return self.path / "goldsmith.lock"
+
+    @property
+    def tombstones(self) -> Path:
+        """Written by `withdraw`, and carried from release to release; absent where nothing was withdrawn."""
+        return self.path / "tombstones.parquet"
 
     def data(self, table: str) -> Path:
         """The folder of a table's shards."""

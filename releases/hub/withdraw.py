@@ -25,6 +25,7 @@ from schemas import DatasetFolder, GoldsmithError
 from schemas.folder import TOMBSTONE_SCHEMA
 from schemas.parquet import write_parquet
 
+FILE = DatasetFolder("").tombstones.name
 REASON = "withdrawn"
 """The reason of such rows in rejects/<table>.parquet and in build.json."""
 

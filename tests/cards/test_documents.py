@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from card_folders import write_folder, write_shard
 from huggingface_hub import DatasetCard
 
 import cards
 from schemas import Column, Dataset, DatasetFolder, GoldsmithError, Table, Text
+from schemas.folder import TOMBSTONE_SCHEMA
 from schemas.hub import read_card
+from schemas.parquet import write_parquet
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -33,6 +37,17 @@ def test_documents_equal_the_golden_texts(spoken: DatasetFolder, builder: Path, 
     assert made == golden.read_text(encoding="utf-8"), (
         f"{name} differs: if that is meant, run UPDATE_GOLDEN=1 pytest {Path('tests/cards/test_documents.py')}"
     )
+
+
+def test_the_card_blocks_versions_that_hold_withdrawn_rows(spoken: DatasetFolder, builder: Path) -> None:
+    stone = {"table": "utterances", "id": "u1", "reason": "consent | withdrawn", "date": datetime.date(2026, 3, 1)}
+    stones = pa.RecordBatch.from_pylist([{**stone, "last_version": "1.2.0"}], TOMBSTONE_SCHEMA)
+    write_parquet(spoken.tombstones, TOMBSTONE_SCHEMA, [stones])
+    cards.write(spoken, builder, version="2.0.0")
+    body = (spoken.path / "README.md").read_text(encoding="utf-8")
+    assert "Do not use the versions named here" in body
+    assert "| 2026-03-01 | `utterances` | 1 | consent \\| withdrawn | 1.2.0 |" in body
+    assert cards.problems(spoken, builder, version="2.0.0") == []
 
 
 def test_the_same_data_give_the_same_bytes(spoken: DatasetFolder, builder: Path) -> None:

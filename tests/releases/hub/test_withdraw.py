@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import datetime
+import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from driver import Client, lay, published
 from loophub import Loophub
 from tiny import GAUGES, make_release, write_card, write_manifest
 
-from releases.hub.withdraw import Tombstone, apply_tombstones, mark_card, read_tombstones, withdraw
+from releases.hub.withdraw import Tombstone, apply_tombstones, read_tombstones, withdraw
 from releases.lint import lint
 from releases.manifest import read_manifest
 from schemas import DatasetFolder, GoldsmithError
+from schemas.folder import LINEAGE_SCHEMA
+from schemas.parquet import write_parquet
 
 DAY = datetime.date(2026, 3, 1)
 REASON = "the owner of the gauge asked"
@@ -24,13 +29,16 @@ def next_release(release: Path, into: Path, version: str, rows: dict[str, list[s
     """Withdraw, and do what the command line does then."""
     withdraw(release, into, rows, reason=REASON, date=DAY)
     write_card(into, GAUGES)
-    mark_card(into)
     write_manifest(into, GAUGES, version)
     return into
 
 
 def ids(folder: Path, table: str) -> list[str]:
     return [i for path in DatasetFolder(folder).all_shards(table) for i in pq.read_table(path)["id"].to_pylist()]
+
+
+def batch(lines: list[dict[str, str]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(lines, LINEAGE_SCHEMA)
 
 
 def test_rows_leave_and_tombstones_stay(release_1: Path, tmp_path: Path) -> None:
@@ -56,16 +64,33 @@ def test_rows_leave_and_tombstones_stay(release_1: Path, tmp_path: Path) -> None
     assert b"p2.png" in held
 
 
-def test_the_card_says_what_is_blocked(release_1: Path, tmp_path: Path) -> None:
+def test_withdrawals_add_up(release_1: Path, tmp_path: Path) -> None:
     second = next_release(release_1, tmp_path / "2", "2.0.0", {"pictures": ["p1"]})
     third = next_release(second, tmp_path / "3", "3.0.0", {"readings": ["r0000003", "r0000004"]})
     assert DatasetFolder(third).build["dropped"] == {"withdrawn": {"pictures": 1, "readings": 2}}
-    card = (third / "README.md").read_text()
-    assert "**Blocked versions: v2.0.0 and all before it.**" in card
-    assert f"| 2026-03-01 | `readings` | 2 | {REASON} | v2.0.0 |" in card
-    assert f"| 2026-03-01 | `pictures` | 1 | {REASON} | v1.0.0 |" in card
-    mark_card(third)
-    assert (third / "README.md").read_text() == card
+    said = {(stone.table, stone.id, stone.last_version) for stone in read_tombstones(third)}
+    assert said == {
+        ("pictures", "p1", "1.0.0"),
+        ("readings", "r0000003", "2.0.0"),
+        ("readings", "r0000004", "2.0.0"),
+    }
+
+
+def test_rows_made_of_the_same_record_leave_too(release_1: Path, tmp_path: Path) -> None:
+    folder = DatasetFolder(shutil.copytree(release_1, tmp_path / "1"))
+    twins = pq.read_table(folder.lineage("readings"))
+    line = twins.filter(pc.field("id") == "r0000003").to_pylist()[0]
+    pictures = pq.read_table(folder.lineage("pictures")).to_pylist()
+    for picture in pictures:
+        if picture["id"] == "p1":
+            picture.update(source=line["source"], place=line["place"])
+        elif picture["id"] == "p2":  # this one has a record of its own, beside the shared one
+            shared = {**picture, "source": line["source"], "place": line["place"]}
+    write_parquet(folder.lineage("pictures"), LINEAGE_SCHEMA, [batch([*pictures, shared])])
+    write_manifest(folder.path, GAUGES, "1.0.0")
+    new = next_release(folder.path, tmp_path / "new", "2.0.0", {"readings": ["r0000003"]})
+    assert ids(new, "pictures") == ["p0", "p2"]
+    assert ("pictures", "p1") in {(stone.table, stone.id) for stone in read_tombstones(new)}
 
 
 def test_mistakes(release_1: Path, tmp_path: Path) -> None:
