@@ -105,6 +105,8 @@ def default_cache() -> Path:
 def by_hand(source: Source) -> GoldsmithError:
     """What to tell a person who has to fetch a source."""
     how = " ".join(source.manual.split()).rstrip(".")
+    if source.git:
+        how = how or f"git clone --mirror {source.url} CLONE"
     return GoldsmithError(f"[{source.name}] is fetched by hand: {how}; then pass --source {source.name}=PATH")
 
 
@@ -142,6 +144,12 @@ class Fetcher:
         if self.offline:
             raise GoldsmithError(f"[{source.name}] is in no cache or mirror: give --mirror DIR with it, or fetch {url}")
         return self._from_url(source, url, progress)
+
+    def clone(self, source: Source) -> Path | None:
+        """A local clone of a git source in a mirror folder: `host/path`, with or without `.git`; None for none."""
+        place = mirror_path(source.name, cast(str, source.url)).removesuffix(".git")
+        folders = (Path(mirror) / f"{place}{end}" for mirror in self.mirrors for end in ("", ".git"))
+        return next((folder for folder in folders if folder.is_dir()), None)
 
     def _place(self, sha256: str) -> Path:
         return self.cache / "sha256" / sha256[:2] / sha256

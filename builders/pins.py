@@ -33,6 +33,8 @@ class Source:
         accessed: ISO date.
         citation: how its makers want to be named.
         manual: how a person gets it, where no program may (a gated or licence-bound source).
+        git: the url is a git repository, read from a local clone. Its commits are pinned by their ids, in the shards'
+            parameters; the clone's files are of no account.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Source:
     accessed: str = ""
     citation: str = ""
     manual: str = ""
+    git: bool = False
 
 
 _KEYS = frozenset(field.name for field in fields(Source)) - {"name"}
@@ -76,7 +79,7 @@ def _source(where: str, name: str, entry: object) -> Source:
         raise GoldsmithError(f"[{where} > {unknown[0]}] is unknown: the keys are {', '.join(sorted(_KEYS))}")
     if isinstance(entry.get("accessed"), datetime.date):
         entry = {**entry, "accessed": entry["accessed"].isoformat()[:10]}
-    kinds = {"size": int, "redistribute": bool}
+    kinds = {"size": int, "redistribute": bool, "git": bool}
     for key, value in entry.items():
         kind = kinds.get(key, str)
         if type(value) is not kind:
@@ -101,7 +104,9 @@ def _check_pin(where: str, source: Source, entry: Mapping[str, object]) -> None:
             raise GoldsmithError(f"[{where} > path] {source.path!r} leads out of the folder: keep it inside")
         return
     missing = [key for key in _REQUIRED_OF_URL if key not in entry]
-    if not source.manual:
+    if source.git:
+        missing += ["url"] if source.url is None else []
+    elif not source.manual:
         missing += [key for key in ("url", "sha256", "size") if key not in entry]
     if missing:
         raise GoldsmithError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import hashlib
 import io
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ class Resolved:
     Attributes:
         override: it is a user's own file (`--source`), not the pinned one.
         bom: the text starts with a byte order mark, which `Sources.text` takes off.
-        encoding: `utf-8`, `latin-1` (not UTF-8: read byte by byte as Latin-1), `binary`, or `folder`.
+        encoding: `utf-8`, `latin-1` (not UTF-8: read byte by byte as Latin-1), `binary` (also a clone), or `folder`.
         gzip: the file is compressed; `Sources.open` gives what is in it.
     """
 
@@ -140,6 +141,8 @@ class Sources:
         spec = self.spec(name)
         if name in self._resolved:
             return self._resolved[name].sha256
+        if spec.git:
+            return _repository_sum(spec)
         if name in self._overrides or spec.path is not None:
             return self._own_sum(spec).sha256
         if spec.sha256 is None:
@@ -156,6 +159,9 @@ class Sources:
             spec = self.spec(name)
             if not self.allows(name):
                 raise GoldsmithError(f"[{name}] may not be redistributed ({spec.licence}): leave it out of the plan")
+            if spec.git:
+                self._resolved[name] = Resolved(self._clone(spec), _repository_sum(spec), 0, False, False, "binary", False)
+                return self._resolved[name]
             if name in self._overrides or spec.path is not None:
                 found = self._own_sum(spec)
                 if name not in self._overrides and spec.sha256 not in (None, found.sha256):
@@ -172,6 +178,8 @@ class Sources:
         """Whether a source is bundled, pinned, or a user's own; False for one that a person has to fetch first, which
         is how an optional source is declared."""
         spec = self.spec(name)
+        if spec.git:
+            return name in self._overrides or self._fetcher.clone(spec) is not None
         return name in self._overrides or spec.path is not None or spec.sha256 is not None
 
     def path(self, name: str) -> Path:
@@ -202,6 +210,12 @@ class Sources:
         latin = self._resolved[name].encoding == "latin-1"
         return content.decode("latin-1") if latin else content.decode("utf-8-sig")
 
+    def _clone(self, spec: Source) -> Path:
+        found = self._own_file(spec) if spec.name in self._overrides else self._fetcher.clone(spec)
+        if found is None:
+            raise by_hand(spec)
+        return found
+
     def _own_sum(self, spec: Source) -> Found:
         if spec.name not in self._sums:
             path = self._own_file(spec)
@@ -224,6 +238,11 @@ class Sources:
         if not path.exists():
             raise GoldsmithError(f"[{spec.name}] the bundled file {path} is absent: restore it or correct sources.toml")
         return path
+
+
+def _repository_sum(spec: Source) -> str:
+    """The checksum of a git source: of its address, for its commits are pinned by id where they are named."""
+    return hashlib.sha256(f"git {spec.url}".encode()).hexdigest()
 
 
 def _resolved(name: str, found: Found, spec: Source, *, override: bool) -> Resolved:

@@ -1,0 +1,102 @@
+"""The closer: a changed function, before and after its fix, as two C programs that differ in the fix alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from builders.verivul import esbmc, facts
+from builders.verivul.assumptions import Setup
+from builders.verivul.closure import Closure, agree
+from builders.verivul.harness import Harness
+from builders.verivul.index import Index, Item
+from builders.verivul.program import Program, write
+from builders.verivul.repair import errors, repair
+
+_ROUNDS = 12
+_ASSERT = re.compile(r"\b(jas_)?assert\s*\(")
+_ABORT = re.compile(r"\babort\s*\(\s*\)")
+PARSE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of a fix: the tree, the function, and the text of it that is closed (whole, or its slice)."""
+
+    index: Index
+    function: Item
+    text: str
+
+
+@dataclass(frozen=True)
+class Closed:
+    """Two programs under one harness.
+
+    Attributes:
+        repairs: what was guessed or dropped to make them compile.
+        error: where they do not compile: the front end's message and the line.
+    """
+
+    before: Program
+    after: Program
+    repairs: tuple[str, ...]
+    stubs: int
+    callees: int
+    facts: facts.Facts
+    error: str = ""
+
+
+def close(
+    before: Side, after: Side, setup: Setup, *, near: Sequence[str], aborts: bool, cache: Path | None = None
+) -> Closed:
+    """Close both sides.
+
+    Args:
+        near: paths of the fix.
+        aborts: `abort()` is what the fix is about: reaching it is a violation.
+        setup: narrowed where a type or member cannot be made.
+    """
+    sides = [
+        Closure(side.index, side.function, _prepared(side.text, setup, aborts=aborts), near, setup.callees)
+        for side in (before, after)
+    ]
+    agree(*sides)
+    done: list[str] = []
+    for _ in range(_ROUNDS):
+        found = facts.gather(sides)
+        programs, broken = _write(sides, found, setup), ""
+        changes: list[str] = []
+        for side, program in zip(sides, programs, strict=True):
+            output = esbmc.run(program.text, ["--parse-tree-only", "--sv-comp"], seconds=PARSE_SECONDS).output
+            faults = errors(output)
+            if faults:
+                line, message = faults[0]
+                broken = broken or f"{message}: {program.line(line)[:140]}"
+                changes += repair(side, program, output, setup)
+        done += changes
+        if not broken or not changes:
+            break
+        for one, other in (sides, reversed(sides)):
+            for name, text in one.added.items():
+                other.added.setdefault(name, text)
+    notes = tuple(dict.fromkeys(done))
+    return Closed(programs[0], programs[1], notes, len(sides[0].stubs), len(sides[0].functions), found, broken)
+
+
+def _write(sides: Sequence[Closure], found: facts.Facts, setup: Setup) -> tuple[Program, Program]:
+    made = []
+    for number, side in enumerate(sides):
+        harness = Harness(sides[0], sides[1], found, setup)
+        main, *arguments = harness.main()
+        made.append(write(side, harness, main, arguments[number]))
+    return made[0], made[1]
+
+
+def _prepared(text: str, setup: Setup, *, aborts: bool) -> str:
+    lines = [
+        _ASSERT.sub("__ESBMC_assume(", line) if line.strip() in setup.assumed else line for line in text.split("\n")
+    ]
+    text = "\n".join(lines)
+    return _ABORT.sub('__ESBMC_assert(0, "abort reached")', text) if aborts else text
