@@ -40,18 +40,22 @@ def _root(rising: Callable[[float], float]) -> float:
 
 
 def binomial_cdf(k: int, n: int, p: float) -> float:
-    """P(X <= k) of a binomial; summed from the smaller tail."""
-    if p <= 0:
+    """P(X <= k) of a binomial; the smaller tail is summed, outwards, until nothing is added any more."""
+    if p <= 0 or k >= n:
         return 1.0
-    if p >= 1:
-        return float(k >= n)
-    if k > n * p:
-        return 1 - math.fsum(_binomial(i, n, p) for i in range(k + 1, n + 1))
-    return math.fsum(_binomial(i, n, p) for i in range(k + 1))
-
-
-def _binomial(k: int, n: int, p: float) -> float:
-    return math.exp(_log_choose(n, k) + k * math.log(p) + (n - k) * math.log1p(-p))
+    if p >= 1 or k < 0:
+        return 0.0
+    upper = k > n * p
+    at = k + 1 if upper else k
+    term = math.exp(_log_choose(n, at) + at * math.log(p) + (n - at) * math.log1p(-p))
+    odds, terms = p / (1 - p), []
+    total = 0.0
+    while term > total * 1e-17 and 0 <= at <= n:
+        terms.append(term)
+        total += term
+        term *= (n - at) / (at + 1) * odds if upper else at / ((n - at + 1) * odds)
+        at += 1 if upper else -1
+    return 1 - math.fsum(terms) if upper else math.fsum(terms)
 
 
 def _log_choose(n: int, k: int) -> float:

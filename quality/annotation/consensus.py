@@ -61,8 +61,10 @@ def dawid_skene(
     fixed = {item_of[item]: label_of[label] for item, label in (known or {}).items() if item in item_of}
     posterior = _certain(posterior / np.maximum(posterior.sum(1, keepdims=True), 1), fixed)
     confusion, shares = np.zeros((len(people), k, k)), np.zeros(k)
+    weights = _first_weights(len(items), fixed)
     for _ in range(_STEPS):
-        confusion, shares = _learn(posterior, i, p, v, len(people))
+        confusion, shares = _learn(posterior * weights, i, p, v, len(people))
+        weights = np.ones((len(items), 1))
         logs = np.tile(np.log(shares), (len(items), 1))
         np.add.at(logs, i, np.log(confusion)[p, :, v])
         logs -= logs.max(1, keepdims=True)
@@ -73,6 +75,16 @@ def dawid_skene(
         if moved < _STILL:
             break
     return Consensus(items, list(labels), posterior, dict(zip(people, confusion, strict=True)), shares)
+
+
+def _first_weights(items: int, fixed: Mapping[int, int]) -> NDArray[np.float64]:
+    """What items count in the first step: gold twice what all others do together, for a majority may be wrong."""
+    weights = np.ones((items, 1))
+    others = items - len(fixed)
+    if fixed and others:
+        weights[:] = min(1.0, len(fixed) / (2 * others))
+        weights[list(fixed)] = 1.0
+    return weights
 
 
 def _learn(

@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from quality.annotation import kinds
+from quality.annotation.consensus import Consensus, dawid_skene
 from quality.annotation.judgements import Judgement
 from quality.annotation.work import Item, Plan
 from schemas import Audit
@@ -30,10 +31,12 @@ class Votes:
 
     Attributes:
         labels: what can be voted: the labels of the audit, or `right` and `wrong` (the dataset's answer is).
+        said: what all people together say of an item: the label and how likely it is.
     """
 
     con: duckdb.DuckDBPyConnection
     labels: tuple[str, ...]
+    said: Mapping[str, tuple[str, float]]
 
 
 def labels_of(audit: Audit) -> tuple[str, ...]:
@@ -62,6 +65,9 @@ def count(plan: Plan, judgements: Sequence[Judgement]) -> Votes:
         for index, one in enumerate(answers):
             others = [alike[index][other] for other in range(len(answers)) if other != index]
             rows.append(_row(plan, item, one, others, labels, places[one.person, key]))
+    fitted = dawid_skene([(r["item"], r["annotator"], r["label"]) for r in rows if r["label"]], labels, known(plan))
+    said = {key: fitted.label(index) for index, key in enumerate(fitted.items)}
+    _score(rows, fitted)
     con = duckdb.connect(config={"threads": 2})
     con.register("_rows", pa.Table.from_pylist(rows, _JUDGED))
     con.execute("CREATE TABLE judged AS FROM _rows")
@@ -76,7 +82,15 @@ def count(plan: Plan, judgements: Sequence[Judgement]) -> Votes:
         "CREATE VIEW votes AS SELECT item, annotator, label, position, stratum FROM judged "
         "WHERE NOT gold AND label <> ''"
     )
-    return Votes(con, labels)
+    return Votes(con, labels, said)
+
+
+def _score(rows: Sequence[dict[str, Any]], fitted: Consensus) -> None:
+    """How likely each answer is right, by all answers together, where several judged and there is no better measure."""
+    index = {key: number for number, key in enumerate(fitted.items)}
+    for row in rows:
+        if row["label"] and not row["gold"] and row["score"] is not None:
+            row["score"] = float(fitted.posterior[index[row["item"]], row["position"]])
 
 
 def _row(

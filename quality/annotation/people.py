@@ -2,8 +2,9 @@
 
 Reads the table `judged` (item, annotator, label, position, place, seconds, gold BOOLEAN, score DOUBLE, side VARCHAR):
 `place` is the order in which the person answered; `score` (0 to 1) how well the answer goes with the known one of a
-gold item, else with the answers of the others, null where there is nothing to compare with. The label of a gold item is
-in `truths` (item, label).
+gold item, else with what all people together say of an item that several judged (so that one who errs does not spoil
+the score of the others), null where there is nothing to compare with. The label of a gold item is in `truths` (item,
+label).
 
 Tests are strict (about one false alarm in a thousand people), for a person is behind each; a flag asks to look, no
 more.
@@ -23,6 +24,9 @@ WINDOWS = 10
 _Z = 3.29
 _P = 0.001
 _FEWEST = 20
+_LEAST_DRIFT = 0.05
+"""A smaller change of the score is of no matter, however sure."""
+
 _CHANCE = 0.2
 """A kappa that is surely below this is no better than guessing."""
 _QUICK = 1 / 3
@@ -35,11 +39,12 @@ class Person:
     Attributes:
         gold, gold_right: gold items answered, and answered right.
         kappa, kappa_high: with the others and the gold answers, and its upper 97.5 % bound.
-        score: mean agreement with the others and the gold answers.
+        score: mean agreement with gold answers and with what all say together.
         windows: the mean score in tenths of their answers, in order.
-        drift: z of the score of the second half against the first.
+        drift: z of the score of the second half against the first; `change` is their difference.
         seconds: the median per answer.
         odd_times: answers whose time is far from the person's own usual one.
+        confusion: (their label, that of the others or of gold) -> answers.
     """
 
     name: str
@@ -51,9 +56,11 @@ class Person:
     score: float | None
     windows: tuple[float | None, ...]
     drift: float | None
+    change: float
     seconds: float | None
     odd_times: int
     labels: Mapping[str, int]
+    confusion: Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
@@ -74,23 +81,36 @@ def people(con: duckdb.DuckDBPyConnection, *, tolerance: float = 1.0) -> list[Pe
         [tolerance - 1e-9],
     ).fetchall()
     windows = _windows(con)
-    drifts = {name: (z, n) for name, z, n in con.execute(_DRIFT).fetchall()}
+    drifts = {name: (z, change, n) for name, z, change, n in con.execute(_DRIFT).fetchall()}
     odd = dict(con.execute(_ODD_TIMES).fetchall())
     labels: dict[str, dict[str, int]] = {}
-    for name, label, n in con.execute(
-        "SELECT annotator, label, count(*) FROM judged GROUP BY ALL ORDER BY ALL"
-    ).fetchall():
+    by_label = "SELECT annotator, label, count(*) FROM judged GROUP BY ALL ORDER BY ALL"
+    for name, label, n in con.execute(by_label).fetchall():
         labels.setdefault(name, {})[label] = n
-    kappas = _kappas(con)
+    cells = confusion(con)
+    kappas = _kappas(con, cells)
     found = []
     for name, answers, gold, right, score, seconds in base:
-        kappa, high = kappas.get(name, (None, None))
-        z, compared = drifts.get(name, (None, 0))
-        drift = z if compared >= _FEWEST and z is not None and math.isfinite(z) else None
+        z, change, compared = drifts.get(name, (None, 0.0, 0))
+        measured = compared >= _FEWEST and z is not None and math.isfinite(z)
         found.append(
-            Person(name, answers, gold, right, kappa, high, score, windows.get(name, ()), drift, seconds,
-                   odd.get(name, 0), labels.get(name, {}))
-        )  # fmt: skip
+            Person(
+                name=name,
+                answers=answers,
+                gold=gold,
+                gold_right=right,
+                kappa=kappas.get(name, (None, None))[0],
+                kappa_high=kappas.get(name, (None, None))[1],
+                score=score,
+                windows=windows.get(name, ()),
+                drift=z if measured else None,
+                change=change or 0.0,
+                seconds=seconds,
+                odd_times=odd.get(name, 0),
+                labels=labels.get(name, {}),
+                confusion=cells.get(name, {}),
+            )
+        )
     return found
 
 
@@ -103,7 +123,8 @@ sides AS (
         avg(score) FILTER (half = 1) AS a, avg(score) FILTER (half = 2) AS b,
         avg(score) AS p, count(*) FILTER (half = 1) AS na, count(*) FILTER (half = 2) AS nb, var_pop(score) AS v
     FROM halves GROUP BY annotator)
-SELECT annotator, CASE WHEN v > 0 AND na > 0 AND nb > 0 THEN (b - a) / sqrt(v * (1.0 / na + 1.0 / nb)) END, n FROM sides
+SELECT annotator, CASE WHEN v > 0 AND na > 0 AND nb > 0 THEN (b - a) / sqrt(v * (1.0 / na + 1.0 / nb)) END, b - a, n
+FROM sides
 """
 
 _ODD_TIMES = """
@@ -145,14 +166,16 @@ def confusion(con: duckdb.DuckDBPyConnection) -> dict[str, dict[tuple[str, str],
     return found
 
 
-def _kappas(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[float | None, float | None]]:
+def _kappas(
+    con: duckdb.DuckDBPyConnection, confusions: Mapping[str, Mapping[tuple[str, str], int]]
+) -> dict[str, tuple[float | None, float | None]]:
     """Cohen's kappa of each person with all others pooled, with its upper bound (Fleiss, Cohen and Everitt 1969, simple
     form); answers are counted by item, for several others to one item are no more items."""
     items = dict(
         con.execute("SELECT annotator, count(*) FILTER (score IS NOT NULL) FROM judged GROUP BY annotator").fetchall()
     )
     found: dict[str, tuple[float | None, float | None]] = {}
-    for name, cells in confusion(con).items():
+    for name, cells in confusions.items():
         total = sum(cells.values())
         said: dict[str, int] = {}
         others: dict[str, int] = {}
@@ -179,10 +202,9 @@ def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: 
     raised: list[Flag] = []
     usual = [person.seconds for person in found if person.seconds]
     middle = sorted(usual)[len(usual) // 2] if usual else None
-    cells = confusion(con)
     sides = _sides(con)
     for person in found:
-        swaps = _swaps(cells.get(person.name, {}))
+        swaps = _swaps(person.confusion)
         if person.gold:
             _, high = clopper_pearson(person.gold_right, person.gold, 0.975, sides=1)
             if high < min_gold:
@@ -194,7 +216,7 @@ def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: 
         elif person.kappa is not None and person.kappa_high is not None and person.kappa_high < _CHANCE:
             text = f"kappa with the others {person.kappa:.2f}: hardly better than guessing"
             raised.append(Flag(person.name, "guessing", text, person.kappa))
-        if person.drift is not None and abs(person.drift) > _Z:
+        if person.drift is not None and abs(person.drift) > _Z and abs(person.change) >= _LEAST_DRIFT:
             way = "worse" if person.drift < 0 else "better"
             text = f"the second half of the answers is {way} than the first (z {person.drift:.1f})"
             raised.append(Flag(person.name, "drift", text, person.drift))

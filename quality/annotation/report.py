@@ -13,6 +13,7 @@ the audit.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import os
@@ -30,10 +31,9 @@ import pyarrow.parquet as pq
 from quality.annotation import kinds, spans
 from quality.annotation.agreement import Agreement, agreement, cohen
 from quality.annotation.bounds import clopper_pearson, most_wrong
-from quality.annotation.consensus import dawid_skene
-from quality.annotation.count import RIGHT, WRONG, Votes, count, known
+from quality.annotation.count import RIGHT, WRONG, Votes, count
 from quality.annotation.judgements import Judgement
-from quality.annotation.people import Flag, Person, confusion, flags, people
+from quality.annotation.people import Flag, Person, flags, people
 from quality.annotation.work import Item, Plan, Work
 from schemas import DatasetFolder, GoldsmithError
 
@@ -123,7 +123,6 @@ class AuditReport:
     people: Sequence[Person]
     flags: Sequence[Flag]
     pairs: Sequence[Mapping[str, Any]]
-    confusion: Mapping[str, Mapping[tuple[str, str], int]]
     against_dataset: Mapping[tuple[str, str], int]
     makers: Sequence[Mapping[str, Any]]
     problems: Mapping[str, Mapping[str, int]]
@@ -191,7 +190,6 @@ def _report(
         people=persons,
         flags=flags(con, persons, min_gold=audit.min_gold),
         pairs=[asdict(pair) for pair in cohen(con)],
-        confusion=confusion(con),
         against_dataset=_against_dataset(plan, found),
         makers=_makers(found),
         problems={code: dict(sorted(by.items())) for code, by in sorted(counted.items())},
@@ -199,14 +197,11 @@ def _report(
 
 
 def _found(plan: Plan, judgements: Sequence[Judgement], votes: Votes) -> list[Found]:
-    rows = votes.con.execute("SELECT item, annotator, label FROM judged WHERE label <> '' ORDER BY ALL").fetchall()
-    fitted = dawid_skene(rows, votes.labels, known(plan))
-    said = {key: fitted.label(index) for index, key in enumerate(fitted.items)}
     answers: dict[str, list[kinds.Answer]] = defaultdict(list)
     for one in sorted(judgements, key=lambda one: one.person):
         answers[one.key].append(one.answer)
     return [
-        _of_item(plan, item, answers.get(item.key, []), said.get(item.key))
+        _of_item(plan, item, answers.get(item.key, []), votes.said.get(item.key))
         for item in sorted(plan.items, key=lambda item: item.item_id)
         if item.role == "sample"
     ]
@@ -424,12 +419,17 @@ def to_json(made: AuditReport) -> dict[str, Any]:
             "agreement_by_stratum": {name: asdict(one) for name, one in made.by_stratum.items()},
             "attributes": made.attributes,
             "pairs": list(made.pairs),
-            "annotators": [{**asdict(person), "labels": dict(person.labels)} for person in made.people],
+            "annotators": [_person(person) for person in made.people],
             "flags": [asdict(flag) for flag in made.flags],
             "made_by": list(made.makers),
             "problems": made.problems,
         }
     )
+
+
+def _person(person: Person) -> dict[str, Any]:
+    cells = [{"says": said, "others": other, "answers": n} for (said, other), n in person.confusion.items()]
+    return {**asdict(dataclasses.replace(person, confusion={})), "confusion": cells}
 
 
 def _finite(form: Any) -> Any:

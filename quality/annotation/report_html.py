@@ -72,7 +72,7 @@ def write(made: AuditReport, work: Work, path: Path, *, private: bool = False) -
         names=dict(made.plan.people) if private else {},
         private=private,
         against=_matrix(made.against_dataset),
-        confusions={name: _matrix(cells) for name, cells in made.confusion.items()},
+        confusions={person.name: _matrix(person.confusion) for person in made.people},
         problems=[
             (code, _CODES.get(code, code), sum(by.values()), by, code not in ("skipped", "utf16_offsets"))
             for code, by in made.problems.items()

@@ -24,7 +24,7 @@ lots = st.integers(1, 400).flatmap(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(shares, st.sampled_from([0.8, 0.95, 0.99]))
 def test_clopper_pearson_is_scipys(share: tuple[int, int], confidence: float) -> None:
     wrong, judged = share
@@ -34,7 +34,7 @@ def test_clopper_pearson_is_scipys(share: tuple[int, int], confidence: float) ->
     assert found[0] <= wrong / judged <= found[1]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(lots)
 def test_the_distributions_are_scipys(lot: tuple[int, int, int, int]) -> None:
     wrong, judged, size, bad = lot

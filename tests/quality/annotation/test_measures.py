@@ -22,13 +22,13 @@ words = st.lists(st.sampled_from(["ka", "kha", "ga", "a"]), max_size=12).map(" "
 masks = arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 12)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text("abc \u09be\u0985", max_size=80), st.text("abc \u09be\u0985", max_size=80))
 def test_edits_are_rapidfuzz_s(a: str, b: str) -> None:
     assert text.edits(a, b) == text.edits(b, a) == Levenshtein.distance(a, b)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(words.filter(bool), words.filter(bool))
 def test_error_rates_are_jiwer_s_and_symmetric(a: str, b: str) -> None:
     assert text.reference_error_rate(a, b) == pytest.approx(jiwer.wer(a, b))
@@ -54,7 +54,7 @@ def test_one_letter_written_two_ways_is_one_letter_and_marks_count() -> None:
     assert text.error_rate("\u0995\u200d", "\u0995", "character") == 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.text("a\U0001f600\u0995\u09be ", min_size=1, max_size=20), st.data())
 def test_spans_are_placed_in_either_way_of_counting(shown: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(shown) - 1))
@@ -93,7 +93,7 @@ def test_f1_of_spans(alike: Callable[[list[Span], list[Span]], float], a: list[S
         assert spans.f1(a, b) == pytest.approx(harmonic)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(masks)
 def test_brush_code_and_run_lengths_come_back(mask: np.ndarray) -> None:
     height, width = mask.shape
@@ -102,7 +102,7 @@ def test_brush_code_and_run_lengths_come_back(mask: np.ndarray) -> None:
     assert np.array_equal(kinds.masks_of(answer).get("x", np.zeros_like(mask)), mask)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(masks, st.randoms(use_true_random=False))
 def test_overlap_of_masks(mask: np.ndarray, random: object) -> None:
     other = np.roll(mask, 1, axis=1)
@@ -151,7 +151,7 @@ boxes = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(boxes, boxes)
 def test_overlap_of_boxes_is_that_of_their_pixels(a: list[shapes.Box], b: list[shapes.Box]) -> None:
     assert shapes.box_f1(a, b) == shapes.box_f1(b, a)

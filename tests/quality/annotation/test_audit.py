@@ -1,0 +1,277 @@
+"""An audit from plan to report without a server: the sample, the sheets, people with habits, and what is published."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from audit_people import (
+    ANN,
+    AUDITS,
+    BEN,
+    BY_NAME,
+    CHECKS,
+    CYD,
+    PEOPLE,
+    Habit,
+    careful,
+    content,
+    contrary,
+    drifting,
+    guessing,
+    judge,
+    swapping,
+)
+
+from quality.annotation import exchange, judgements, report, report_html
+from quality.annotation.plan import choose
+from quality.annotation.plan import plan as make_plan
+from quality.annotation.work import Plan, Work
+from schemas import Audit, DatasetFolder, GoldsmithError
+
+Write = Callable[..., DatasetFolder]
+
+
+def run(
+    folder: DatasetFolder, audit: Audit, room: Path, habits: Mapping[str, Habit]
+) -> tuple[Work, report.AuditReport]:
+    """The report of people with these habits."""
+    work = Work(room / audit.name)
+    made = make_plan(folder, CHECKS, audit, tuple(habits), work.path)
+    exchange.save(work, judge(made, habits), [])
+    return work, report.write(folder, work)
+
+
+def flagged(found: report.AuditReport) -> set[tuple[str, str]]:
+    return {(found.plan.people[flag.person], flag.code) for flag in found.flags}
+
+
+GOOD = {ANN: careful(0.03, "a"), BEN: careful(0.03, "b"), CYD: careful(0.03, "c")}
+
+
+# --- the sample
+
+
+def test_the_sample_is_as_large_as_its_bound_needs_and_the_same_again(judged: DatasetFolder, tmp_path: Path) -> None:
+    audit = BY_NAME["topic"]
+    one = make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / "one", salt="x")
+    again = make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / "again", salt="x")
+    other = make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / "other", salt="x", seed="another")
+    assert one == again == Work(tmp_path / "one").plan()
+    assert {item.item_id for item in one.items} != {item.item_id for item in other.items}
+    assert [(stratum.name, stratum.lot, stratum.sample) for stratum in one.strata] == [
+        ("easy", 20, 16),
+        ("hard", 20, 16),
+    ]
+    assert Counter(item.stratum for item in one.items) == {"easy": 16, "hard": 16}
+
+
+def test_other_bytes_give_another_sample(write_judged: Write, tmp_path: Path) -> None:
+    """So that nobody can know which rows will be looked at while they can still be changed."""
+    rows = content(40)
+    before = make_plan(write_judged(rows), CHECKS, BY_NAME["topic"], PEOPLE, tmp_path / "before")
+    rows["pairs"][0]["prompt"] = "changed"
+    after = make_plan(write_judged(rows), CHECKS, BY_NAME["topic"], PEOPLE, tmp_path / "after")
+    assert {item.item_id for item in before.items} != {item.item_id for item in after.items}
+
+
+def test_overlap_gold_and_load(judged: DatasetFolder, tmp_path: Path) -> None:
+    gold = "SELECT 'g' || i AS item_id, 'text ' || i AS text, 'bug' AS answer FROM range(9) t(i)"
+    audit = dataclasses.replace(BY_NAME["topic"], overlap=0.25, judges=2, gold_sql=gold, golds=5)
+    made = make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / "work")
+    sample = [item for item in made.items if item.role == "sample"]
+    assert Counter(len(item.people) for item in sample) == {1: 24, 2: 8}
+    golds = [item for item in made.items if item.role == "gold"]
+    assert len(golds) == 5
+    assert all(len(item.people) == 3 for item in golds)
+    loads = [len(made.sheet(person)) for person in made.people]
+    assert max(loads) - min(loads) <= 1
+    assert not {"gold", "g0", "g1"} & set("".join(item.key for item in made.items).split("i"))
+
+
+def test_what_cannot_be_planned_says_why(judged: DatasetFolder, tmp_path: Path) -> None:
+    topic = BY_NAME["topic"]
+    wrong = [
+        (dataclasses.replace(topic, sql="SELECT 1 AS x"), "gives no column item_id"),
+        (dataclasses.replace(topic, sql="SELEC 1"), "its SQL does not run"),
+        (dataclasses.replace(topic, sql="SELECT 'a' AS item_id, text FROM texts"), "an item twice"),
+        (dataclasses.replace(topic, sql=f"{topic.sql} WHERE false"), "gives no item"),
+        (dataclasses.replace(topic, targets=(("odd", 0.1),)), "there is no stratum odd"),
+        (dataclasses.replace(topic, labels=("bug", "feature")), "'question' is none of bug, feature"),
+        (dataclasses.replace(topic, table="nothing"), "the dataset has no nothing"),
+    ]
+    for number, (audit, message) in enumerate(wrong):
+        with pytest.raises(GoldsmithError, match=message):
+            make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / str(number))
+    with pytest.raises(GoldsmithError, match="give each person once"):
+        make_plan(judged, CHECKS, topic, [ANN, ANN.upper()], tmp_path / "twice")
+    make_plan(judged, CHECKS, topic, PEOPLE, tmp_path / "work")
+    with pytest.raises(GoldsmithError, match="is not empty"):
+        make_plan(judged, CHECKS, topic, PEOPLE, tmp_path / "work")
+    with pytest.raises(GoldsmithError, match="has several audits: say which of topic, better"):
+        choose(AUDITS, None, "judged")
+    assert choose(AUDITS, "water", "judged").kind == "mask"
+
+
+# --- people
+
+
+def test_careful_people_are_left_alone(write_judged: Write, tmp_path: Path) -> None:
+    folder = write_judged(content(120))
+    for name in ("topic", "better"):
+        _, found = run(folder, BY_NAME[name], tmp_path, GOOD)
+        assert not found.flags
+        assert found.agreement.alpha > 0.85
+
+
+def test_a_spammer_is_found_and_does_not_spoil_the_labels(write_judged: Write, tmp_path: Path) -> None:
+    _, found = run(write_judged(content(120)), BY_NAME["topic"], tmp_path, {**GOOD, CYD: guessing("c")})
+    assert flagged(found) == {(CYD, "guessing")}
+    assert sum(one.state != "right" for one in found.found) <= 3
+
+
+def test_a_drifting_annotator_is_found(write_judged: Write, tmp_path: Path) -> None:
+    _, found = run(write_judged(content(120)), BY_NAME["topic"], tmp_path, {**GOOD, CYD: drifting("c")})
+    assert flagged(found) == {(CYD, "drift")}
+
+
+def test_a_swapped_map_of_labels_is_found(write_judged: Write, tmp_path: Path) -> None:
+    _, found = run(write_judged(content(60)), BY_NAME["topic"], tmp_path, {**GOOD, CYD: swapping("bug", "feature")})
+    assert flagged(found) == {(CYD, "swapped_labels")}
+
+
+def test_one_who_always_takes_the_left_is_found(write_judged: Write, tmp_path: Path) -> None:
+    def left(plan: Plan, item: object, place: int) -> dict[str, str]:
+        person = next(person for person, name in plan.people.items() if name == CYD)
+        return {"label": "second" if item.swapped(person) else "first"}  # pyright: ignore
+
+    _, found = run(write_judged(content(120)), BY_NAME["better"], tmp_path, {**GOOD, CYD: left})
+    assert (CYD, "one_side") in flagged(found)
+
+
+def test_gold_tells_who_is_below_and_settles_what_two_disagree_on(write_judged: Write, tmp_path: Path) -> None:
+    gold = "SELECT 'g' || i AS item_id, 'text ' || i AS text, ['bug', 'feature', 'question'][1 + i % 3] AS answer "
+    audit = dataclasses.replace(BY_NAME["topic"], gold_sql=gold + "FROM range(20) t(i)", golds=20)
+    habits = {ANN: careful(0, "a"), BEN: guessing("b")}
+    _, found = run(write_judged(content(60)), audit, tmp_path, habits)
+    assert (BEN, "gold") in flagged(found)
+    assert (ANN, "gold") not in flagged(found)
+    assert {one.state for one in found.found} == {"right"}
+    by_name = {found.plan.people[person.name]: person for person in found.people}
+    assert (by_name[ANN].gold, by_name[ANN].gold_right) == (20, 20)
+
+
+@pytest.mark.parametrize("audit", AUDITS, ids=lambda audit: audit.kind)
+def test_rows_that_are_wrong_are_found_in_every_kind(audit: Audit, judged: DatasetFolder, tmp_path: Path) -> None:
+    """All three answer otherwise than the dataset on a fifth of the rows."""
+
+    def honest(plan: Plan, item: object, place: int) -> dict[str, object]:
+        return contrary("same")(plan, item, 0) if item.item_id[-1] in "37" else item.answer  # pyright: ignore
+
+    work, found = run(judged, audit, tmp_path, dict.fromkeys(PEOPLE, honest))
+    wrong = {one.item.item_id for one in found.found if one.state == "wrong"}
+    assert wrong == {one.item.item_id for one in found.found if one.item.item_id[-1] in "37"}
+    assert wrong
+    assert not found.passed
+    labels = pq.read_table(judged.path / "audit" / audit.name / "labels.parquet").to_pylist()
+    assert {row["item_id"] for row in labels if row["state"] == "wrong"} == wrong
+    report_html.write(found, work, tmp_path / "private.html", private=True)
+    assert "not shown" in (tmp_path / "private.html").read_text()
+
+
+def test_a_rubric_is_counted_by_attribute_with_its_evidence(judged: DatasetFolder, tmp_path: Path) -> None:
+    def scorer(shift: int, start: int) -> Habit:
+        def answer(plan: Plan, item: object, place: int) -> dict[str, object]:
+            values = plan.audit.rubric[0].values
+            own = item.answer["scores"]  # pyright: ignore
+            place_of = values.index(own["accuracy"])
+            accuracy = values[min(2, place_of + shift * (place % 2))]
+            return {"scores": {**own, "accuracy": accuracy}, "evidence": [[start, 8, "accuracy"]]}
+
+        return answer
+
+    _, found = run(judged, BY_NAME["review"], tmp_path, {ANN: scorer(0, 0), BEN: scorer(1, 0), CYD: scorer(0, 4)})
+    accuracy, tone = found.attributes["accuracy"], found.attributes["tone"]
+    assert tone["alpha"] == 1
+    assert 0.5 < accuracy["alpha"] < 1
+    assert accuracy["evidence_f1"] == pytest.approx(1 / 3)
+    assert accuracy["evidence_overlap_f1"] == pytest.approx((1 + 2 * (8 / 12)) / 3)
+    assert "evidence_f1" not in tone
+
+
+# --- what is published
+
+
+def test_no_name_no_secret_and_no_text_leaves(judged: DatasetFolder, tmp_path: Path) -> None:
+    work, found = run(judged, BY_NAME["words"], tmp_path, {**GOOD, CYD: contrary("c")})
+    published = b"".join(path.read_bytes() for path in sorted((judged.path / "audit").rglob("*")) if path.is_file())
+    for table in ("labels", "judgements", "population"):
+        rows = pq.read_table(judged.path / "audit" / "words" / f"{table}.parquet").to_pylist()
+        published += json.dumps(rows).encode()
+    secrets = [*PEOPLE, found.plan.salt, "Meera", "something else entirely", "2026-11-30T10", "utterance number"]
+    assert [secret for secret in secrets if secret.encode() in published] == []
+    assert all(person.encode() in published for person in found.plan.people)
+    assert ANN in (work.path / "plan.json").read_text()
+
+
+def test_the_report_is_of_the_bytes_it_was_drawn_from(
+    judged: DatasetFolder, write_judged: Write, tmp_path: Path
+) -> None:
+    work, _ = run(judged, BY_NAME["topic"], tmp_path, GOOD)
+    rows = content(40)
+    rows["texts"][0]["label"] = "feature"
+    with pytest.raises(GoldsmithError, match="is not what this audit was drawn from"):
+        report.write(write_judged(rows), work)
+    first = (judged.path / "audit" / "topic" / "report.json").read_bytes()
+    report.write(judged, work)
+    assert (judged.path / "audit" / "topic" / "report.json").read_bytes() == first
+
+
+def test_unjudged_rows_count_as_wrong(judged: DatasetFolder, tmp_path: Path) -> None:
+    work = Work(tmp_path / "work")
+    made = make_plan(judged, CHECKS, BY_NAME["topic"], PEOPLE, work.path)
+    some = made.items[0].key
+    exchange.save(work, [one for one in judge(made, GOOD) if one.key != some], [])
+    found = report.write(judged, work)
+    assert [one.state for one in found.found].count("unjudged") == 1
+    assert sorted(bound.against for bound in found.bounds) == [0, 1]
+    assert not found.passed
+
+
+# --- other tools
+
+
+def test_answers_of_other_tools(judged: DatasetFolder, tmp_path: Path) -> None:
+    made = make_plan(judged, CHECKS, BY_NAME["topic"], PEOPLE, tmp_path / "work")
+    person, name = next(iter(made.people.items()))
+    items = made.sheet(person)
+    good = [{"annotator": name, "item": item.item_id, "label": item.answer["label"]} for item in items]  # pyright: ignore
+    bad = [
+        {"annotator": "stranger", "item": items[0].item_id, "label": "bug"},
+        {"annotator": name, "item": "nothing", "label": "bug"},
+        {"annotator": name, "item": items[0].item_id, "label": "nonsense"},
+        {"annotator": name, "item": items[1].key, "label": "bug", "at": "2027"},
+    ]
+    lines = [*good, *bad]
+    (tmp_path / "a.json").write_text(json.dumps(lines))
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    csv = ["annotator,item,label,at", *(f"{x['annotator']},{x['item']},{x['label']},{x.get('at', '')}" for x in lines)]
+    (tmp_path / "a.csv").write_text("\n".join(csv) + "\n")
+    for suffix in ("json", "jsonl", "csv"):
+        found, problems = judgements.from_file(made, tmp_path / f"a.{suffix}")
+        assert len(found) == len(items)
+        assert Counter(problem.code for problem in problems) == {
+            "unknown_person": 1,
+            "unknown_task": 1,
+            "unknown_label": 1,
+            "answered_twice": 1,
+        }
+        assert next(one for one in found if one.key == items[1].key).answer == {"label": "bug"}
+    (tmp_path / "a.json").write_text("{")
+    with pytest.raises(GoldsmithError, match=r"cannot be read .* give a \.json list, \.jsonl or \.csv"):
+        judgements.from_file(made, tmp_path / "a.json")
