@@ -166,14 +166,14 @@ WHERE _split <> 'train' AND {_LONG} GROUP BY _split""",
     ),
     Check(
         "S1.image_mark",
-        "image_in_train tells the truth",
+        "A clip outside train whose image is shown in train is marked so (a mark too many harms nobody)",
         "block",
         "utterances",
-        """SELECT utterance_id AS id, 'image_in_train is ' || image_in_train AS message FROM utterances
-    WHERE image_in_train <> (_split <> 'train' AND coalesce(image_id IN
-        (SELECT image_id FROM utterances WHERE _split = 'train' AND image_id IS NOT NULL), false))""",
+        """SELECT utterance_id AS id, image_id || ' is shown in train' AS message FROM utterances
+    WHERE _split <> 'train' AND NOT image_in_train
+        AND image_id IN (SELECT image_id FROM utterances WHERE _split = 'train' AND image_id IS NOT NULL)""",
         (),
-        "A clip of train was dropped or moved: build again without it.",
+        "Build again: the splits were not made by this builder.",
     ),
 )
 

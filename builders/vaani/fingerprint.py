@@ -39,10 +39,11 @@ def fingerprint(samples: np.ndarray, rate: int) -> list[int]:
     count = (len(low) - _WINDOW) // _HOP + 1
     if count - 1 < LEAST_FRAMES:
         return []
-    frames = np.lib.stride_tricks.sliding_window_view(low, _WINDOW)[::_HOP][:count] * _HANN
-    first, last, weights = _bands()
-    spectrum = np.asarray(scipy.fft.rfft(frames, axis=1, overwrite_x=True))[:, first:last]
-    energies = (np.real(spectrum) ** 2 + np.imag(spectrum) ** 2) @ weights
+    steps = (low.strides[0] * _HOP, low.strides[0])
+    frames = np.lib.stride_tricks.as_strided(low, (count, _WINDOW), steps) * _HANN
+    # Real and imaginary parts lie side by side; their squares are added by the weights, which come in pairs.
+    parts = np.asarray(scipy.fft.rfft(frames, axis=1, overwrite_x=True)).view(np.float32)
+    energies = np.square(parts, out=parts) @ _bands()
     contrast = energies[:, :-1] - energies[:, 1:]
     bits = np.packbits(contrast[1:] > contrast[:-1], axis=1, bitorder="little")
     return bits.view("<u2")[:, 0].tolist()
@@ -86,10 +87,9 @@ def _filter(step: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def _bands() -> tuple[int, int, np.ndarray]:
-    """First and last (exclusive) bin in use, and the share of each bin in each band, float32 (bins, bands)."""
+def _bands() -> np.ndarray:
+    """The share of each bin's real and imaginary part in each band, float32 (2 x bins, bands)."""
     edges = np.geomspace(_LOW_HZ, _HIGH_HZ, _BANDS + 1) * _WINDOW / RATE
-    first, last = int(edges[0]), int(np.ceil(edges[-1]))
-    bins = np.arange(first, last)[:, None]
+    bins = np.arange(_WINDOW // 2 + 1)[:, None]
     weights = np.clip(np.minimum(edges[1:], bins + 1) - np.maximum(edges[:-1], bins), 0, 1)
-    return first, last, weights.astype(np.float32)
+    return np.repeat(weights, 2, axis=0).astype(np.float32)

@@ -100,15 +100,16 @@ def key(label: str) -> str:
 def scripts(text: str) -> dict[str, float]:
     """The share (0 to 1) of each script among the letters and marks of `text`, the largest first; marks that belong to
     no script count with none."""
-    counts = Counter(_script(character) for character in text if _LETTER.match(character))
+    counts = Counter(map(script, text))
     counts.pop("", None)
     total = sum(counts.values())
     return {name: count / total for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))}
 
 
 @lru_cache(maxsize=65536)
-def _script(character: str) -> str:
-    if regex.match(r"\p{Script=Inherited}|\p{Script=Common}", character):
+def script(character: str) -> str:
+    """The script of a letter or mark (`Other` for one that none of the languages uses); empty for anything else."""
+    if not _LETTER.match(character) or regex.match(r"\p{Script=Inherited}|\p{Script=Common}", character):
         return ""
     return next((name for name in _script_names() if regex.match(rf"\p{{Script={name}}}", character)), "Other")
 

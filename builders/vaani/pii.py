@@ -6,7 +6,6 @@ Only what has a form is found. Names, addresses and numbers spoken in words are 
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from functools import lru_cache
 
@@ -33,8 +32,8 @@ for _ in range(7):
 
 @lru_cache(maxsize=1)
 def _digits() -> dict[int, str]:
-    """Every decimal digit of Unicode to its ASCII digit."""
-    characters = map(chr, range(128, sys.maxunicode + 1))
+    """Every decimal digit of Unicode to its ASCII digit; the planes above the second have none."""
+    characters = map(chr, range(128, 0x20000))
     return {ord(character): str(unicodedata.decimal(character)) for character in characters if character.isdecimal()}
 
 

@@ -49,6 +49,7 @@ class Records:
     def __init__(self, folder: Path, collection: Collection) -> None:
         self.folder = folder
         self.collection = collection
+        self._root = folder.resolve()
 
     def read(self, table: str, first: int = 0, count: int | None = None, *, sounds: bool = True) -> Iterator[Record]:
         """The records `first` to `first + count` of a table.
@@ -105,7 +106,7 @@ class Records:
             ValueError: it leads out of the collection.
         """
         full = self.folder / path
-        if not path or "\0" in path or not full.resolve().is_relative_to(self.folder.resolve()):
+        if not path or "\0" in path or not full.resolve().is_relative_to(self._root):
             raise ValueError(f"path {path!r} is not inside the collection")
         return full
 

@@ -8,6 +8,8 @@ the reasons to doubt it, and no check rejects by it alone.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 _TABLE = """
@@ -37,11 +39,14 @@ def wada_db(samples: np.ndarray) -> float | None:
     Every third sample is used: E|x| and E ln|x| need no more.
     """
     amplitudes = np.abs(samples[::_EVERY])
-    if not amplitudes.all():
+    if not amplitudes.size or amplitudes.min() <= 1e-7:
         amplitudes = amplitudes[amplitudes > 1e-7]  # Exact zeros break the logarithm; replacing them would bias it.
     if amplitudes.size < 400:
         return None
-    g = float(np.log(amplitudes.mean(dtype=np.float64))) - float(np.log(amplitudes).mean(dtype=np.float64))
+    g = (
+        math.log(np.add.reduce(amplitudes) / amplitudes.size)
+        - float(np.add.reduce(np.log(amplitudes))) / amplitudes.size
+    )
     return float(np.interp(g, _G, _DB))
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -57,7 +56,7 @@ class Maker:
             "sampling_rate": sound.rate,
             "channels": sound.channels,
             "bytes": len(data),
-            **asdict(self._meter.measure(sound)),
+            **vars(self._meter.measure(sound)),
             "name_pii": pii.kinds(identity.utterance),
             "split": split,
             "licence": self._collection.licence,
@@ -122,14 +121,14 @@ class Maker:
         shares = languages.scripts(text)
         own = languages.language(language).scripts if language else ()
         others = {letter for letter in text if own and not letter.isascii()}
-        foreign = sorted(letter for letter in others if _foreign(letter, own))
+        foreign = sorted(letter for letter in others if languages.script(letter) not in ("", "Latin", *own))
         return {
             "transcript": transcript,
             "text_clean": text if transcript is not None else None,
             "text_key": hashlib.blake2b(fold(text).encode(), digest_size=8).hexdigest() if text else None,
-            "events": [asdict(event) for event in parsed.events],
-            "glosses": [asdict(gloss) for gloss in parsed.glosses],
-            "disfluencies": [asdict(disfluency) for disfluency in parsed.disfluencies],
+            "events": [vars(event) for event in parsed.events],
+            "glosses": [vars(gloss) for gloss in parsed.glosses],
+            "disfluencies": [vars(disfluency) for disfluency in parsed.disfluencies],
             "unintelligible": parsed.unintelligible,
             "transcript_issues": list(parsed.issues),
             "script": next(iter(shares), None),
@@ -155,11 +154,6 @@ def mark_of(split: str, image_in_train: bool) -> str:
     """The mark of a split; see `split_of`."""
     mark = "tve"[SPLITS.index(split)]
     return mark.upper() if image_in_train else mark
-
-
-def _foreign(letter: str, own: tuple[str, ...]) -> bool:
-    found = languages.scripts(letter)
-    return bool(found) and not any(script in (*own, "Latin") for script in found)
 
 
 def _number(text: str | None, otherwise: float | None) -> float | None:

@@ -1,0 +1,117 @@
+"""From a collection to a release that `load_dataset` reads: gate, drops, sums made anew, lint, the same again."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import json
+import shutil
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+import soundfile
+from click.testing import CliRunner
+
+from builders.vaani.builder import BUILDER
+from goldsmith import main
+from schemas import DatasetFolder
+
+
+def goldsmith(*arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample without the clip that holds an Aadhaar number, through the whole street."""
+    room = tmp_path_factory.mktemp("street")
+    shutil.copytree(BUILDER.folder / "sample", room / "sample", ignore=shutil.ignore_patterns("__pycache__"))
+    table = room / "sample/recordings/clips.tsv"
+    lines = [line for line in table.read_text(encoding="utf-8").splitlines() if "२३४१" not in line]
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    goldsmith("build", "vaani", *_sources(room), "-o", room / "built")
+    goldsmith("check", room / "built")
+    goldsmith("release", room / "built", "--version", "1.0.0", "-o", room / "release")
+    return room
+
+
+def _sources(room: Path) -> list[str]:
+    return [f"--source=recordings={room}/sample/recordings", f"--source=salt={room}/sample/salt.txt"]
+
+
+def test_the_sample_with_its_personal_data_is_refused(sample, tmp_path) -> None:
+    text = goldsmith("release", sample.path, "--version", "1.0.0", "-o", tmp_path / "release", code=1)
+    assert "T7.personal_data" in text
+
+
+def test_dropped_clips_are_gone_from_the_data_and_from_the_sums(street) -> None:
+    before, after = DatasetFolder(street / "built"), DatasetFolder(street / "release")
+    dropped = json.loads((street / "release/manifest.json").read_text(encoding="utf-8"))["dropped"]
+    assert set(dropped) >= {"A03.claimed_duration", "A08.clipping", "A13.same_sound", "T2.script", "T5.rate"}
+
+    def facts(folder: DatasetFolder) -> tuple[int, float, float, int]:
+        files = {table: str(folder.data(table) / "*.parquet") for table in ("utterances", "coverage", "speakers")}
+        queries = (
+            f"SELECT count(*) FROM '{files['utterances']}'",
+            f"SELECT round(sum(duration_s), 3) FROM '{files['utterances']}'",
+            f"SELECT round(sum(hours) * 3600, 3) FROM '{files['coverage']}'",
+            f"SELECT sum(utterances)::INT FROM '{files['speakers']}'",
+        )
+        return tuple(duckdb.sql(query).fetchall()[0][0] for query in queries)  # pyright: ignore[reportReturnType]
+
+    clips, seconds, covered, counted = facts(after)
+    assert clips == facts(before)[0] - sum(count["utterances"] for count in dropped.values())
+    assert covered == pytest.approx(seconds, abs=0.01)
+    assert counted == clips
+
+
+def test_lint_and_documents_agree_with_the_release(street) -> None:
+    assert "clean" in goldsmith("lint", street / "release")
+    goldsmith("card", street / "release", "--check")
+    readme = (street / "release/README.md").read_text(encoding="utf-8")
+    assert "min_snr_db" in (street / "release/DATASHEET.md").read_text(encoding="utf-8")
+    names = [line.split(": ")[1] for line in readme.splitlines() if "config_name: " in line]
+    assert names[:2] == ["utterances", "images"]
+    assert not any("/" in name for name in names)
+
+
+def test_load_dataset_gives_audio_and_image_and_needs_no_torch_undecoded(street, tmp_path) -> None:
+    from datasets import Audio, Image, load_dataset
+
+    assert importlib.util.find_spec("torch") is None
+    release = str(street / "release")
+    clips = load_dataset(release, "utterances", cache_dir=str(tmp_path / "cache"))
+    assert set(clips) == {"train", "validation", "test"}
+    train = clips["train"]
+    assert isinstance(train.features["audio"], Audio)
+    row = train.cast_column("audio", Audio(decode=False))[0]
+    samples, rate = soundfile.read(io.BytesIO(row["audio"]["bytes"]))
+    assert len(samples) / rate == pytest.approx(row["duration_s"], abs=0.001)
+    images = load_dataset(release, "images", split="train", cache_dir=str(tmp_path / "cache"))
+    assert isinstance(images.features["image"], Image)
+    assert images[0]["image"].size == (320, 240)
+    for name in ("speakers", "coverage", "settings", "claims"):
+        load_dataset(release, name, split="train", cache_dir=str(tmp_path / "cache"))
+
+
+def test_row_groups_are_cut_by_bytes(street) -> None:
+    for path in DatasetFolder(street / "release").all_shards("utterances"):
+        metadata = pq.read_metadata(path)
+        assert all(metadata.row_group(index).total_byte_size < 100 << 20 for index in range(metadata.num_row_groups))
+
+
+def test_the_release_can_be_made_again(street, tmp_path) -> None:
+    text = goldsmith("regenerate", street / "release", *_sources(street), "-o", tmp_path / "again")
+    assert "equal: utterances" in text
+    assert "equal: speakers" in text
+
+
+def test_a_clip_is_walked_back_to_its_line(street) -> None:
+    clip = pq.read_table(DatasetFolder(street / "built").all_shards("utterances")[0], columns=["utterance_id"])
+    text = goldsmith("explain", street / "built", clip.column(0)[0].as_py(), *_sources(street))
+    assert "clips.tsv line" in text
+    assert "IISc_VaaniProject" in text
