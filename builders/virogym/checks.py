@@ -5,6 +5,7 @@ A name's number is that of the project's notes; what a check asks is said beside
 licences, accounting), `checks_titres` and `checks_emergence` (tables that a dataset may lack).
 """
 
+from builders.virogym.audits import RECORDS
 from builders.virogym.checks_emergence import EMERGENCE_CHECKS
 from builders.virogym.checks_origin import ORIGIN_CHECKS
 from builders.virogym.checks_references import REFERENCE_CHECKS
@@ -17,5 +18,7 @@ from schemas import CheckSet
 
 _ALL = SEQUENCE_CHECKS + REFERENCE_CHECKS + SCORE_CHECKS + ORIGIN_CHECKS + TITRE_CHECKS + EMERGENCE_CHECKS
 
-CHECKS = CheckSet(checks=tuple(sorted(_ALL, key=lambda check: check.name[:3])), views=VIEWS, plots=PLOTS)
+CHECKS = CheckSet(
+    checks=tuple(sorted(_ALL, key=lambda check: check.name[:3])), views=VIEWS, plots=PLOTS, audits=(RECORDS,)
+)
 """What the builder declares."""
