@@ -1,0 +1,1 @@
+"""From a running page to a stored capture. The only part of WebSpatial that needs a browser; `builder` never does."""

@@ -1,0 +1,164 @@
+"""One page, whole: opened, captured, played, turned and stored; or the reason why not.
+
+Not its business: pages that hang (`runner` ends the process they run in).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from builders.webspatial.capture import interact, store, turning
+from builders.webspatial.capture.page import AppPage
+from builders.webspatial.capture.pages import PageEntry
+from builders.webspatial.capture.serve import FolderServer, Packages
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+REASONS = {
+    "no_scene": "WebGL was used, but by no known engine: a 2D or full-screen shader page, or a closed bundle",
+    "no_webgl": "the page made no WebGL context",
+    "webgpu": "the page draws with WebGPU alone, where no masks can be made",
+    "needs_network": "a file it needs is only on the network, which is blocked",
+    "missing_file": "a file it needs is not in its folder",
+    "page_error": "the page breaks by itself",
+    "too_many_drawables": "more drawable objects than the cap",
+    "no_camera": "the scene has no camera",
+    "not_masked": "graph and camera, but no object could be told apart in the picture",
+    "time_limit": "it did not end in time and was stopped",
+    "memory_limit": "it took more memory than allowed and was stopped",
+    "crashed": "the browser ended while it ran",
+    "no_answer": "the page did not answer",
+}
+
+
+def capture_page(
+    browser: Browser, entry: PageEntry, folder: Path, mounts: Mapping[str, Path], packages: Packages | None, out: Path
+) -> dict[str, Any]:
+    """Capture a page into `out`; the record says what came of it: `status` is `captured` or a key of `REASONS`."""
+    server = FolderServer(folder, mounts, entry.isolate)
+    start = time.monotonic()
+    try:
+        app = _page(browser, entry, server, packages)
+        try:
+            record = _capture(app, entry, out, lambda: _page(browser, entry, server, packages))
+        finally:
+            app.close()
+    finally:
+        server.close()
+    return {"id": entry.id, "group": entry.group, "path": entry.path, **record, "seconds": _since(start)}
+
+
+def _page(browser: Browser, entry: PageEntry, server: FolderServer, packages: Packages | None) -> AppPage:
+    return AppPage(
+        browser,
+        server.base + entry.path,
+        seed=entry.seed,
+        size=entry.size,
+        packages=packages if entry.npm else None,
+        allow=entry.allow,
+    )
+
+
+def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str, Any]:
+    start = time.monotonic()
+    app.open()
+    loaded = _since(start)
+    ready = app.warm(entry.warm)
+    found = app.capture(nearby=entry.nearby, **({"solo": 24, "nearbySolo": 14} if entry.nearby else {}))
+    times = {"load_s": loaded, "ready_frame": ready, "capture_ms": round(found.get("captureMs") or 0)}
+    if not found.get("graph"):
+        reason = _reason(found, app)
+        return {"status": reason, "message": REASONS[reason], "detail": _detail(app), **times}
+    pictures = {"canvas": store.png(found.pop("colorPng"))} if found.get("colorPng") else {}
+    if found.get("idPng"):
+        pictures["ids"] = store.png(found.pop("idPng"))
+    page_picture = app.picture() if entry.keep_page else None
+    if page_picture:
+        pictures["page"] = page_picture
+    data = {"page": _page_facts(entry), "safe": app.safe(), **found}
+    if entry.turns:
+        data["turns"], more = turning.turns(app, found["graph"])
+        pictures |= more
+    if entry.frames:
+        data["events"], more = _time_line(app, entry, found, again)
+        pictures |= more
+    store.write(out, entry.id, data, pictures)
+    graph = found["graph"]
+    facts = {
+        "engine": graph["engine"],
+        "revision": str(graph.get("revision")),
+        "nodes": len(graph["nodes"]),
+        "seen": found.get("objectsSeen", 0),
+        "in_worker": found.get("inWorker", False),
+    }
+    return {"status": "captured", "masked": bool(found.get("objectsSeen")), **facts, **times}
+
+
+def _page_facts(entry: PageEntry) -> dict[str, Any]:
+    names = ("group", "path", "url", "commit", "licence", "redistribute", "warm", "frames", "seed", "size", "actions")
+    return {name: getattr(entry, name) for name in names}
+
+
+def _time_line(app: AppPage, entry: PageEntry, found: dict[str, Any], again: Any) -> tuple[dict[str, Any], dict]:
+    """The script played, and once more in a fresh page without it, so that a cause can be told from a coincidence."""
+    targets = {n["name"]: tuple(n["mask"]["centroid"]) for n in found["graph"]["nodes"] if n.get("mask") and n["name"]}
+    played = interact.play(app, entry.actions, entry.frames, entry.pictures, targets)
+    scale = _usual_size(found["graph"])
+    changes = interact.segments(played["series"], scale)
+    control: list[dict[str, Any]] = []
+    if entry.actions:
+        other = again()
+        try:
+            other.open()
+            other.warm(entry.warm)
+            other.capture(nearby=0, solo=0)
+            control = interact.segments(interact.play(other, (), entry.frames)["series"], scale)
+        finally:
+            other.close()
+    interact.link(played["inputs"], changes, control)
+    for change in changes:
+        change["id"] = _ids(found["graph"]).get(change["object"])
+    pictures = {f"frame-{frame:03}": store.png(shot) for frame, shot in played["pictures"].items() if shot}
+    events = {"frames": entry.frames, "scale": scale, "inputs": played["inputs"], "changes": changes}
+    return {**events, "control": control, "pictures": sorted(played["pictures"])}, pictures
+
+
+def _ids(graph: dict[str, Any]) -> dict[str, int]:
+    return {n["path"]: n["id"] for n in graph["nodes"] if n.get("drawable")}
+
+
+def _usual_size(graph: dict[str, Any]) -> float:
+    boxes = [n["worldBox"] for n in graph["nodes"] if n.get("worldBox") and n.get("maskPixels")]
+    sizes = sorted(sum((b - a) ** 2 for a, b in zip(x["min"], x["max"], strict=True)) ** 0.5 for x in boxes)
+    return sizes[len(sizes) // 2] if sizes and sizes[len(sizes) // 2] > 0 else 1.0
+
+
+def _reason(found: dict[str, Any], app: AppPage) -> str:
+    error = found.get("error", "no_answer")
+    if error != "no_scene":
+        return error if error in REASONS else "no_answer"
+    errors = [text for kind, text in app.log if kind == "pageerror"]
+    missing = [url for url in app.failed if "favicon" not in url and url.startswith("404")]
+    status = found.get("status") or {}
+    if app.safe().get("webgpu") and not status.get("gl"):
+        return "webgpu"
+    if app.blocked:
+        return "needs_network"
+    if missing:
+        return "missing_file"
+    if errors:
+        return "page_error"
+    return "no_scene" if status.get("gl") else "no_webgl"
+
+
+def _detail(app: AppPage) -> str:
+    texts = [text for kind, text in app.log if kind in ("pageerror", "goto", "evaluate")]
+    return " | ".join([*texts[:2], *app.blocked[:2], *app.failed[:2]])[:400]
+
+
+def _since(start: float) -> float:
+    return round(time.monotonic() - start, 2)

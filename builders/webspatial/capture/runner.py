@@ -1,0 +1,179 @@
+"""Many pages: each in a process that is ended when it hangs or takes too much memory, so that no page stops the build.
+
+Run again, it goes on where it stopped. Everything is written below the output folder, temporary profiles included.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from builders.webspatial.capture.one import REASONS, capture_page
+from builders.webspatial.capture.pages import PageEntry, read_pages
+from builders.webspatial.capture.serve import Packages
+from schemas import GoldsmithError
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds a page may take, and megabytes that its process and browser may hold together."""
+
+    seconds: float = 60
+    megabytes: int = 4000
+
+
+def capture_all(
+    pages: Path,
+    folders: Mapping[str, Path],
+    out: Path,
+    *,
+    packages: Path | None = None,
+    limits: Limits | None = None,
+    note: Callable[[str], None] = lambda line: None,
+) -> list[dict[str, Any]]:
+    """Capture every page of a list whose group has a folder.
+
+    Returns the records, one a page (also in `out/log.jsonl`). `out/rejects.jsonl` has those without a capture.
+
+    Raises:
+        GoldsmithError: a group has no folder, or there is no browser.
+    """
+    from builders.webspatial.capture.browser import missing
+
+    why = missing()
+    if why:
+        raise GoldsmithError(f"[webspatial > capture] {why}")
+    entries = read_pages(pages)
+    for group in dict.fromkeys(entry.group for entry in entries):
+        if group not in folders or not folders[group].is_dir():
+            raise GoldsmithError(f"[{pages.name} > {group}] has no folder: give --folder {group}=PATH")
+    out.mkdir(parents=True, exist_ok=True)
+    job = {"pages": str(pages.resolve()), "out": str(out.resolve()), "packages": str(packages) if packages else None}
+    job["folders"] = {name: str(Path(folder).resolve()) for name, folder in folders.items()}  # pyright: ignore
+    (out / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    _supervise(entries, out, limits or Limits(), note)
+    records = list(_log(out).values())
+    _write_rejects(out, entries)
+    for name in ("job.json", "current.json"):
+        (out / name).unlink(missing_ok=True)
+    return records
+
+
+def _log(out: Path) -> dict[str, dict[str, Any]]:
+    path = out / "log.jsonl"
+    if not path.is_file():
+        return {}
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.endswith("}")]
+    return {record["id"]: record for record in records}
+
+
+def _append(out: Path, record: Mapping[str, Any]) -> None:
+    with open(out / "log.jsonl", "a", encoding="utf-8") as file:
+        file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Callable[[str], None]) -> None:
+    by_id = {entry.id: entry for entry in entries}
+    temporary = out / ".tmp"
+    while len(done := _log(out)) < len(by_id) and any(key not in done for key in by_id):
+        temporary.mkdir(exist_ok=True)
+        (out / "current.json").write_text(json.dumps(["", time.time()]), encoding="utf-8")
+        command = [sys.executable, "-m", "builders.webspatial.capture.runner", str(out.resolve())]
+        environment = {**os.environ, "TMPDIR": str(temporary.resolve()), "PYTHONPATH": str(ROOT)}
+        process = subprocess.Popen(command, start_new_session=True, env=environment, cwd=out)  # noqa: S603  (our own module)
+        reason = _watch(process, out, limits)
+        current = json.loads((out / "current.json").read_text(encoding="utf-8"))[0]
+        if current and current not in _log(out):
+            entry = by_id[current]
+            record = {"id": current, "group": entry.group, "path": entry.path, "status": reason or "crashed"}
+            record |= {"message": REASONS[record["status"]], "seconds": limits.seconds if reason else 0}
+            _append(out, record)
+        elif process.returncode and not current:
+            raise GoldsmithError("[webspatial > capture] the browser does not start: see the lines above")
+        note(f"{len(_log(out))} of {len(by_id)} pages")
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _watch(process: subprocess.Popen[bytes], out: Path, limits: Limits) -> str | None:
+    """Wait for the worker; end it, with its browser, when its page passes a limit. The reason, None if it ended."""
+    reason = None
+    while process.poll() is None:
+        time.sleep(0.25)
+        try:
+            current, since = json.loads((out / "current.json").read_text(encoding="utf-8"))
+        except (ValueError, OSError):
+            continue
+        if time.time() - since > (limits.seconds if current else 60):
+            reason = "time_limit"
+        elif _megabytes(process.pid) > limits.megabytes:
+            reason = "memory_limit"
+        if reason:
+            break
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    return reason
+
+
+def _megabytes(session: int) -> float:
+    """Resident memory of all processes of a session; 0 where /proc is absent."""
+    total = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == session:
+                total += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+        except (OSError, ValueError, IndexError):
+            continue
+    return total / 1e6
+
+
+def _write_rejects(out: Path, entries: Sequence[PageEntry]) -> None:
+    records = _log(out)
+    lines = []
+    for entry in entries:
+        record = records.get(entry.id, {})
+        if record.get("status") != "captured":
+            kept = {key: record.get(key, "") for key in ("id", "group", "path", "status", "message")}
+            kept |= {"licence": entry.licence, "commit": entry.commit}
+            lines.append(json.dumps(kept, ensure_ascii=False, sort_keys=True) + "\n")
+    (out / "rejects.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def _worker(out: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    from builders.webspatial.capture.browser import launch
+
+    job = json.loads((out / "job.json").read_text(encoding="utf-8"))
+    packages = Packages(Path(job["packages"])) if job["packages"] else None
+    waiting = [entry for entry in read_pages(Path(job["pages"])) if entry.id not in _log(out)]
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for k, entry in enumerate(waiting):
+            if k and k % 25 == 0:  # A browser grows with every page.
+                browser.close()
+                browser = launch(playwright)
+            (out / "current.json").write_text(json.dumps([entry.id, time.time()]), encoding="utf-8")
+            folder = Path(job["folders"][entry.group])
+            mounts = {prefix: Path(job["folders"][name]) for prefix, name in entry.mounts.items()}
+            record = capture_page(browser, entry, folder, mounts, packages, out)
+            _append(out, record)
+            print(f"{record['status']:12} {record['seconds']:6.1f} s  {entry.group}/{entry.path}", file=sys.stderr)
+        browser.close()
+
+
+if __name__ == "__main__":
+    _worker(Path(sys.argv[1]))

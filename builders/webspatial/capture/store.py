@@ -1,0 +1,113 @@
+"""Captures on disk: one folder a page, the same bytes for the same capture.
+
+ID/capture.json.gz   page, engine, status, graph, nearby views, events (canonical JSON)
+ID/canvas.png        what the page drew; ids.png: each pixel's object id (r + 256 g + 65536 b); page.png if kept
+ID/frame-NNN.png     the picture at a frame of its time line
+ID/turn-K.png        an object alone, turned or mirrored
+rejects.jsonl        pages that gave no capture, each with its reason
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FORMAT = 1
+RUN_ONLY = {"uuid", "captureMs", "status"}
+_LOCAL = re.compile(r"https?://127\.0\.0\.1:\d+/")
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A stored capture. `data` is the content of capture.json.gz; pictures are read when asked for."""
+
+    id: str
+    folder: Path
+    data: dict[str, Any]
+
+    def picture(self, name: str) -> bytes | None:
+        """The bytes of `name`.png, None where there is none."""
+        path = self.folder / f"{name}.png"
+        return path.read_bytes() if path.is_file() else None
+
+
+def canonical(value: Any) -> Any:
+    """Without what differs between runs: uuids, times, the loopback port; empty values left out."""
+    if isinstance(value, Mapping):
+        return {k: canonical(v) for k, v in value.items() if k not in RUN_ONLY and v is not None}
+    if isinstance(value, list):
+        return [canonical(v) for v in value]
+    if isinstance(value, str):
+        return re.sub(r"blob:\S+", "blob:", _LOCAL.sub("/", value))
+    return value
+
+
+def dumps(value: Any) -> bytes:
+    """Canonical JSON."""
+    return json.dumps(canonical(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def png(data_url: str) -> bytes:
+    """The bytes of a picture as the hooks give it, coded anew so that they depend on its pixels alone."""
+    from PIL import Image
+
+    if data_url.startswith("raw:"):
+        _, width, height, data = data_url.split(":", 3)
+        image = Image.frombytes("RGBA", (int(width), int(height)), base64.b64decode(data))
+    else:
+        image = Image.open(io.BytesIO(base64.b64decode(data_url.split(",", 1)[1])))
+    return encode(image)
+
+
+def encode(image: Any, level: int = 9) -> bytes:
+    """A Pillow image as PNG without alpha, metadata or options that vary; `level` is zlib's."""
+    out = io.BytesIO()
+    image.convert("RGB").save(out, "PNG", compress_level=level)
+    return out.getvalue()
+
+
+def write(out: Path, name: str, data: Mapping[str, Any], pictures: Mapping[str, bytes]) -> Path:
+    """Store a capture under `out/name`."""
+    folder = out / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for key, content in pictures.items():
+        (folder / f"{key}.png").write_bytes(content)
+    body = dumps({"format": FORMAT, **data})
+    (folder / "capture.json.gz").write_bytes(gzip.compress(body, 9, mtime=0))
+    return folder
+
+
+def read(folder: Path) -> Capture:
+    """Read a stored capture."""
+    data = json.loads(gzip.decompress((folder / "capture.json.gz").read_bytes()))
+    return Capture(folder.name, folder, data)
+
+
+def names(root: Path) -> list[str]:
+    """The ids of the captures under `root`, sorted."""
+    return sorted(path.parent.name for path in root.glob("*/capture.json.gz"))
+
+
+def rejects(root: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line, record) of the pages without a capture."""
+    path = root / "rejects.jsonl"
+    if path.is_file():
+        for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line.strip():
+                yield k, json.loads(line)
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """sha256 of each part of a capture, to compare two: graph, events, and every picture."""
+    data = read(folder).data
+    parts = {key: hashlib.sha256(dumps(data.get(key))).hexdigest() for key in ("graph", "events", "nearby", "turns")}
+    parts |= {path.stem: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.png"))}
+    return parts
