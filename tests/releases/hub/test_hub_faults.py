@@ -76,7 +76,7 @@ CELLS = [
     Cell("PUT 403, URL expired for ever", put(status=403, times=FOREVER), UNTOUCHED, "signed URL"),
     Cell("part of a PUT cut", (Fault("PUT", r"/part/2", cut_after=300),), PUBLISHED, multipart=True),
     Cell("complete_multipart 500", post("complete_multipart", status=500), PUBLISHED, multipart=True),
-    Cell("PUT hangs", put(delay=20), PUBLISHED, options={"patience": {**QUICK, "silence": 4.0}}),
+    Cell("PUT hangs", put(delay=30), PUBLISHED, options={"patience": {**QUICK, "silence": 10.0}}),
     Cell("LFS batch 429, Retry-After", post(BATCH, **SLOW_DOWN), PUBLISHED),
     Cell("preupload 429, RateLimit", post(PREUPLOAD, **LIMITED), PUBLISHED),
     Cell("validate-yaml 502 HTML once", post("validate-yaml", **HTML), PUBLISHED),

@@ -71,7 +71,7 @@ def test_plan_changes_nothing(hub: Loophub, client: Client, release_1: Path, rel
     before = seen(hub, "acme/old")
     plan = client.publish(hub, release_2, "acme/old", dry_run=True).get()["plan"]
     assert "publish v1.1.0" in plan
-    assert "(0 new, 6 changed)" in plan
+    assert "(0 new, 7 changed)" in plan
     assert "1 on branch staging/v1.1.0, then 1 on main" in plan
     assert seen(hub, "acme/old") == before
     assert list(hub.store.repos) == ["acme/old"]

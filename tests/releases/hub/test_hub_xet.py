@@ -13,7 +13,7 @@ from loophub.faults import FOREVER
 from tiny import make_release
 
 REPO = "acme/gauges"
-IMPATIENT = {**QUICK, "attempts": 1, "silence": 6.0}
+IMPATIENT = {**QUICK, "attempts": 1, "silence": 10.0}
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_store_hangs(
     assert xethub.xet is not None
     with socket.create_server(("127.0.0.1", 0)) as silent:
         xethub.xet.url = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        check_then_use_lfs(xethub, client, versions, "moved nothing for 6 seconds", seen_table, "Xet store hangs")
+        check_then_use_lfs(xethub, client, versions, "moved nothing for 10 seconds", seen_table, "Xet store hangs")
 
 
 def test_token_is_refused(
