@@ -599,6 +599,25 @@ def audit_report(folder: Path, work: Path) -> None:
 
 @main.command()
 @click.argument("name")
+@click.argument("predictions", type=click.Path(path_type=Path))
+@click.option("-d", "--dataset", type=FOLDER, help="Folder of the dataset or a release (default: out/NAME).")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def score(name: str, predictions: Path, dataset: Path | None, as_json: bool) -> None:
+    """Score a model's predictions against a dataset, by the dataset's own measures.
+
+    Example: goldsmith score vigor predictions.jsonl -d out/vigor
+    """
+    from builders.registry import get
+
+    scorer = getattr(get(name), "score", None)
+    if scorer is None:
+        raise GoldsmithError(f"[{name}] has no scorer: it is no benchmark that scores predictions")
+    report = scorer(DatasetFolder(dataset or Path("out") / name), predictions)
+    click.echo(json.dumps(report.to_json(), indent=1) if as_json else report.text())
+
+
+@main.command()
+@click.argument("name")
 @click.option("--into", type=FOLDER, default=Path(), help="Where to lay it (default: here).")
 def new(name: str, into: Path) -> None:
     """Lay the folder of a new dataset: a package that builds as it is, to be filled.
