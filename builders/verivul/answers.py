@@ -9,21 +9,36 @@ from __future__ import annotations
 import re
 
 from builders.verivul import libc
-from builders.verivul.parse import declared_name, declares_function, field, nodes, parse, text_of, without_comments
+from builders.verivul.parse import (
+    declared_name,
+    declares_function,
+    field,
+    names,
+    nodes,
+    parse,
+    text_of,
+    without_comments,
+)
 from builders.verivul.program import Owner, Program, Writer
 
 MARK = "@FUNCTION@"
 _BLOCK = re.compile(r"```(?:[cC]|h)?[ \t]*\n(.*?)```", re.S)
-_HEADERS = frozenset(
-    "stddef.h stdlib.h stdint.h string.h limits.h stdio.h ctype.h stdbool.h float.h inttypes.h math.h assert.h errno.h "
-    "stdarg.h sys/types.h time.h".split()
+_HEADERS = names(
+    """
+    stddef.h stdlib.h stdint.h string.h limits.h stdio.h ctype.h stdbool.h float.h inttypes.h math.h assert.h
+    errno.h stdarg.h sys/types.h time.h
+    """
 )
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(.*)$", re.M)
-_FORBIDDEN = re.compile(r"\b(asm|__asm__|__asm|_Pragma|__attribute__|constructor|__builtin_\w+|syscall)\b|#[ \t]*pragma")
-_REACH_OUT = frozenset(
-    "fopen fclose fread fwrite fgets fgetc getc ungetc fseek ftell rewind sscanf fscanf getenv perror exit".split()
+_FORBIDDEN = re.compile(
+    r"\b(asm|__asm__|__asm|_Pragma|__attribute__|constructor|__builtin_\w+|syscall)\b|#[ \t]*pragma"
 )
-_INPUTS = tuple(f"__VERIFIER_nondet_{n}" for n in ("int", "uint", "char", "uchar", "short", "ushort", "long", "ulong", "bool"))
+_REACH_OUT = frozenset(
+    "fopen fclose fread fwrite fgets fgetc getc ungetc fseek ftell rewind sscanf fscanf getenv perror exit".split()  # noqa: SIM905
+)
+_INPUTS = tuple(
+    f"__VERIFIER_nondet_{n}" for n in ("int", "uint", "char", "uchar", "short", "ushort", "long", "ulong", "bool")
+)
 _LONGEST = 60_000
 
 
@@ -85,10 +100,12 @@ def _check(code: str) -> None:
             raise AnswerError("forbidden_code", f"{called} is not allowed")
 
 
-_SYSTEM = _REACH_OUT | frozenset(
-    "system popen execl execle execlp execv execve execvp fork vfork clone socket connect open openat creat unlink remove "
-    "rename rmdir mkdir chmod chown kill raise signal dlopen dlsym mmap mprotect ptrace abort _exit quick_exit atexit read "
-    "write pread pwrite ioctl fcntl dup dup2 pipe longjmp setjmp freopen tmpfile".split()
+_SYSTEM = _REACH_OUT | names(
+    """
+    system popen execl execle execlp execv execve execvp fork vfork clone socket connect open openat creat unlink
+    remove rename rmdir mkdir chmod chown kill raise signal dlopen dlsym mmap mprotect ptrace abort _exit quick_exit
+    atexit read write pread pwrite ioctl fcntl dup dup2 pipe longjmp setjmp freopen tmpfile
+    """
 )
 
 

@@ -40,6 +40,8 @@ class Setup:
         about: by name.
         assumed: lines of assertions that are assumed instead.
         skipped: members that are not set; `opaque`: types of which nothing is known.
+        packets: where the code asks for the end of its data, its data are bytes of any number up to 24, whatever a
+            length beside them says.
         kept: the harness keeps its objects reachable, so that only the program can leak.
     """
 
@@ -57,6 +59,7 @@ class Setup:
     skipped: set[str] = field(default_factory=set)
     opaque: set[str] = field(default_factory=set)
     kept: bool = False
+    packets: bool = False
 
     def of(self, name: str) -> About:
         """The assumptions about a name, to be narrowed."""
@@ -68,6 +71,7 @@ class Setup:
                  f"pointers to records are followed to depth {self.depth}, then NULL",
                  f"callees keep their bodies to depth {self.callees}, the others return any value"]  # fmt: skip
         found += ["a length beside a buffer is the buffer's size"] if self.linked else []
+        found += ["data whose end the code asks for are 0 to 24 bytes"] if self.packets else []
         low = -1 if self.negative else 0
         found += [f"loop limits lie in {low}..{self.elements}"] if self.bounded else []
         found += [f"what stubs write is at most {self.stub_cap}"] if self.stub_cap else []
@@ -83,6 +87,8 @@ class Setup:
 
 def ladder(nullable: frozenset[str]) -> list[Setup]:
     """The setups to try, the cheap one first; `nullable` are names that the fix compares with NULL."""
-    small = Setup(elements=2, callees=0, depth=2, objects=1, stub_cap=2, nullable=nullable)
-    rest = [Setup(nullable=nullable), Setup(bounded=False, negative=True, stub_cap=0, elements=8, nullable=nullable)]
-    return [small, *([Setup()] if nullable else []), *rest]
+    small = {"elements": 2, "callees": 0, "depth": 2, "objects": 1, "stub_cap": 2, "nullable": nullable}
+    large = Setup(bounded=False, negative=True, stub_cap=0, elements=8, nullable=nullable)
+    nulls = [Setup()] if nullable else []
+    return [Setup(**small, packets=True), Setup(**small), *nulls, Setup(nullable=nullable, packets=True),
+            Setup(nullable=nullable), large]  # fmt: skip

@@ -18,11 +18,12 @@ from builders.verivul.assumptions import Setup
 from builders.verivul.closer import Closed
 from builders.verivul.esbmc import Property, Run
 from builders.verivul.program import Program
+from builders.verivul.repair import errors
 from builders.verivul.replay import Replay, compiles, replay
 from builders.verivul.strengthen import Search, similar, strengthen
 from builders.verivul.trace import Trace
 
-SECONDS = 6
+SECONDS = 5
 """Processor time of one run of ESBMC."""
 
 _ROUNDS = 7
@@ -122,15 +123,16 @@ class Certifier:
     cache: Path | None = None
     attempts: list[Attempt] = field(default_factory=list)
     stopped: bool = False
+    _seen: set[tuple[str, int, str, str]] = field(default_factory=set)
 
     def search(
-        self, close: Callable[[Setup], Closed], setup: Setup, number: int, mode: str, names: Sequence[str],
+        self, close: Callable[[Setup, bool], Closed], setup: Setup, number: int, mode: str, names: Sequence[str],
         protected: frozenset[str],
     ) -> Pair | None:  # fmt: skip
         """Try one setup, narrowing it until the fixed program is safe; None if it does not certify.
 
         Args:
-            close: makes both programs under a setup.
+            close: makes both programs under a setup; True to try whether they compile and mend them.
             names: profiles in order.
             protected: names that the fix compares with NULL.
         """
@@ -144,11 +146,24 @@ class Certifier:
                 if self.budget.runs <= 0:
                     self._note(mode, number, count, profile, "", "", "out_of_budget", "", setup)
                     return None
-                closed = close(setup)
+                closed = close(setup, False)
+                here = (profile, search.unwind, closed.before.text, closed.after.text)
+                if count == 0 and here in self._seen:  # another setup gave the same programs
+                    break
+                self._seen.add(here)
                 if closed.error:
                     self._note(mode, number, count, profile, "", "", "does_not_parse", closed.error, setup)
                     return None
                 step = self._round(closed, setup, search, number, count, mode, profile)
+                if step.broken:
+                    closed = close(setup, True)
+                    if closed.error:
+                        self._note(mode, number, count, profile, "", "", "does_not_parse", closed.error, setup)
+                        return None
+                    step = self._round(closed, setup, search, number, count, mode, profile)
+                    if step.broken:
+                        self._note(mode, number, count, profile, "error", "", "error", "", setup)
+                        return None
                 if step.pair:
                     return step.pair
                 if step.stop:
@@ -166,9 +181,7 @@ class Certifier:
                     break
         return None
 
-    def once(
-        self, closed: Closed, setup: Setup, unwind: int, number: int, mode: str, profile: str
-    ) -> Pair | None:
+    def once(self, closed: Closed, setup: Setup, unwind: int, number: int, mode: str, profile: str) -> Pair | None:
         """Check one pair of programs as they are; its attempt is the last of `attempts`."""
         return self._round(closed, setup, Search(unwind), 0, number, mode, profile).pair
 
@@ -177,6 +190,8 @@ class Certifier:
     ) -> _Step:
         arguments = profiles.arguments(profile, search.unwind)
         before = self._run(closed.before, arguments)
+        if before.verdict == "error" and errors(before.output):
+            return _Step(broken=True)
         if before.verdict in _STOP:
             self._note(mode, number, count, profile, before.verdict, "", before.verdict, _last(before), setup)
             return _Step(stop=True)
@@ -184,6 +199,8 @@ class Certifier:
             self._note(mode, number, count, profile, "safe", "", "not_violated", "", setup)
             return _Step()
         after = self._run(closed.after, arguments)
+        if after.verdict == "error" and errors(after.output):
+            return _Step(broken=True)
         if after.verdict in _STOP:
             self._note(mode, number, count, profile, "violated", after.verdict, after.verdict, _last(after), setup)
             return _Step(stop=True)
@@ -270,7 +287,9 @@ class Certifier:
     def _place_of(self, program: Program, line: int, owner: str, example: Trace) -> str | None:
         origin = program.origin(line)
         if owner == "target" and origin:
-            return "criterion" if origin[1] in self.scope.criterion else "slice" if origin[1] in self.scope.slice else None
+            return (
+                "criterion" if origin[1] in self.scope.criterion else "slice" if origin[1] in self.scope.slice else None
+            )
         last = next((step.line for step in reversed(example.steps) if program.owner(step.line).kind == "target"), 0)
         origin = program.origin(last) if last else None
         return "callee" if origin and origin[1] in self.scope.slice else None
@@ -291,6 +310,7 @@ class Certifier:
 class _Step:
     pair: Pair | None = None
     stop: bool = False
+    broken: bool = False
     differs: bool = False
     failed: list[tuple[Property, str]] = field(default_factory=list)
     unwinding: list[tuple[Property, str]] = field(default_factory=list)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from builders.verivul.plots import PLOTS
 from schemas import Check, CheckSet, Figure
 
-_CERTIFIED = "SELECT *, row_number() OVER () FROM programs"
-
 CHECKS = CheckSet(
     checks=(
         Check(
@@ -45,19 +43,20 @@ CHECKS = CheckSet(
             "(len(cwe) > 0 OR violating_line IS NOT NULL OR len(trace) > 0)",
         ),
         Check(
-            "reachable", "What was violated can be reached in the safe program: its label is not empty.", "block", "pairs",
+            "reachable", "What was violated can be reached in the safe program.", "block", "pairs",
             "SELECT pair_id AS id FROM pairs WHERE probes_reached < 1",
         ),
         Check(
             "certified_is_attempt", "Each pair stands among the attempts as certified.", "block", "pairs",
-            "SELECT pair_id AS id FROM pairs p WHERE NOT EXISTS (SELECT 1 FROM attempts a WHERE a.outcome = 'certified' "
-            "AND a.repository = p.repository AND a.commit = p.commit AND a.function = p.function)",
+            "SELECT pair_id AS id FROM pairs p WHERE NOT EXISTS (SELECT 1 FROM attempts a "
+            "WHERE a.outcome = 'certified' AND a.repository = p.repository AND a.commit = p.commit "
+            "AND a.function = p.function)",
             needs=("attempts",),
         ),
         Check(
             "no_leak_in_text", "No comment or name in a program tells its label.", "block", "programs",
-            "SELECT program_id AS id, regexp_extract(code, '(?i)(CVE-[0-9]{4}|vulnerab|\\bbad\\(|\\bgood\\()') AS message "
-            "FROM programs WHERE regexp_matches(code, '(?i)(CVE-[0-9]{4}-|vulnerab|\\bbad\\(|\\bgood\\()')",
+            "SELECT program_id AS id, regexp_extract(code, '(?i)(CVE-[0-9]{4}-|vulnerab)') AS message FROM programs "
+            "WHERE regexp_matches(code, '(?i)(CVE-[0-9]{4}-|vulnerab|\\bbad\\(|\\bgood\\()')",
             advice="Rename or leave the program out.",
         ),
         Check(

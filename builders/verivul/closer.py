@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from builders.verivul import esbmc, facts
 from builders.verivul.assumptions import Setup
@@ -30,6 +29,22 @@ class Side:
     text: str
 
 
+@dataclass
+class Learnt:
+    """What repairs found out about one side: the next setup of the same function starts from it.
+
+    Attributes:
+        done: what was done; `tried` whether anything was compiled at all.
+    """
+
+    added: dict[str, str] = field(default_factory=dict)
+    dropped: set[tuple[str, str, str, int]] = field(default_factory=set)
+    bare: set[str] = field(default_factory=set)
+    inferred: dict[str, list[str]] = field(default_factory=dict)
+    done: list[str] = field(default_factory=list)
+    tried: bool = False
+
+
 @dataclass(frozen=True)
 class Closed:
     """Two programs under one harness.
@@ -49,24 +64,29 @@ class Closed:
 
 
 def close(
-    before: Side, after: Side, setup: Setup, *, near: Sequence[str], aborts: bool, cache: Path | None = None
-) -> Closed:
+    before: Side, after: Side, setup: Setup, learnt: tuple[Learnt, Learnt], *, near: Sequence[str], aborts: bool,
+    compiled: bool = True,
+) -> Closed:  # fmt: skip
     """Close both sides.
 
     Args:
+        learnt: of both sides, kept from one setup to the next.
+        compiled: try and mend; else the programs are as good as what was learnt before.
         near: paths of the fix.
         aborts: `abort()` is what the fix is about: reaching it is a violation.
         setup: narrowed where a type or member cannot be made.
     """
     sides = [
-        Closure(side.index, side.function, _prepared(side.text, setup, aborts=aborts), near, setup.callees)
-        for side in (before, after)
+        Closure(side.index, side.function, _prepared(side.text, setup, aborts=aborts), near, setup.callees, known)
+        for side, known in zip((before, after), learnt, strict=True)
     ]
     agree(*sides)
-    done: list[str] = []
+    done = learnt[0].done
     for _ in range(_ROUNDS):
         found = facts.gather(sides)
         programs, broken = _write(sides, found, setup), ""
+        if not compiled and learnt[0].tried:
+            break
         changes: list[str] = []
         for side, program in zip(sides, programs, strict=True):
             output = esbmc.run(program.text, ["--parse-tree-only", "--sv-comp"], seconds=PARSE_SECONDS).output
@@ -81,6 +101,7 @@ def close(
         for one, other in (sides, reversed(sides)):
             for name, text in one.added.items():
                 other.added.setdefault(name, text)
+    learnt[0].tried = True
     notes = tuple(dict.fromkeys(done))
     return Closed(programs[0], programs[1], notes, len(sides[0].stubs), len(sides[0].functions), found, broken)
 

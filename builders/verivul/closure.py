@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from tree_sitter import Node
 
@@ -32,6 +32,15 @@ _BUDGET_LINES = 260
 _LONG = 4000
 
 
+class Known(Protocol):
+    """What repairs found out before: see `closer.Learnt`, which is changed in place."""
+
+    added: dict[str, str]
+    dropped: set[tuple[str, str, str, int]]
+    bare: set[str]
+    inferred: dict[str, list[str]]
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter: its declaration as text, its type specifier and its declarator."""
@@ -50,6 +59,7 @@ class Closure:
         function: the changed function; `text` is it or its slice.
         near: paths whose definitions win (the files of the fix).
         depth: how deep callees are taken with their bodies.
+        known: what repairs found out; it is shared and grows.
 
     Attributes:
         macros, types, globals, functions, stubs: what was found; types by (kind, text).
@@ -60,7 +70,7 @@ class Closure:
         inferred: of types that the repair invents, their members.
     """
 
-    def __init__(self, index: Index, function: Item, text: str, near: Iterable[str], depth: int) -> None:
+    def __init__(self, index: Index, function: Item, text: str, near: Iterable[str], depth: int, known: Known) -> None:
         self.index, self.function, self.text = index, function, text
         self.near, self.depth = frozenset(near), depth
         self.macros: dict[str, Item] = {}
@@ -69,10 +79,7 @@ class Closure:
         self.functions: dict[str, Item] = {}
         self.stubs: dict[str, Item] = {}
         self.aliases: dict[str, str] = {}
-        self.added: dict[str, str] = {}
-        self.dropped: set[tuple[str, str, str, int]] = set()
-        self.bare: set[str] = set()
-        self.inferred: dict[str, list[str]] = {}
+        self.added, self.dropped, self.bare, self.inferred = known.added, known.dropped, known.bare, known.inferred
         self._close()
 
     def pick(self, name: str, *kinds: str) -> Item | None:
@@ -85,8 +92,8 @@ class Closure:
         return (
             item.path != home,
             item.path not in self.near,
-            os.path.dirname(item.path) != os.path.dirname(home),
-            -len(os.path.commonprefix([item.path, home])),
+            item.path.rpartition("/")[0] != home.rpartition("/")[0],
+            -_shared(item.path, home),
             item.nesting,
             item.line,
         )
@@ -145,9 +152,9 @@ class Closure:
         """Identifiers that can be types, macros, functions or globals; members only where a macro has their name."""
         found: dict[str, None] = {}
         for node in nodes(parse(without_comments(text)), named=False):
-            if node.type in ("identifier", "type_identifier", "statement_identifier"):
-                found[text_of(node)] = None
-            elif node.type == "field_identifier" and self.pick(text_of(node), "macro"):
+            if node.type in ("identifier", "type_identifier", "statement_identifier") or (
+                node.type == "field_identifier" and self.pick(text_of(node), "macro")
+            ):
                 found[text_of(node)] = None
             elif node.type in ("preproc_arg", "ERROR"):
                 found.update(dict.fromkeys(words(text_of(node))))
@@ -238,6 +245,12 @@ def agree(one: Closure, other: Closure) -> None:
 def signature(item: Item) -> str:
     """The signature of a function or prototype, without a semicolon."""
     return item.body if item.kind == "function" else item.text.rstrip().rstrip(";")
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two paths share from their start."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _key(item: Item) -> tuple[str, str, str, int]:

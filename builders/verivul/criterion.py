@@ -1,4 +1,4 @@
-"""The slicing criterion of a fix: the statements that it changes or guards, and the sinks behind them, on both sides."""
+"""The slicing criterion of a fix: the statements that it changes or guards, and the sinks behind them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ def criteria(before: Function, after: Function, hunks: Hunks) -> tuple[Criterion
             and function.is_sink(node)
             and (
                 _inside(function, node, statements)
-                or _follows(function, node, start, inserted if old else _NEVER)
-                and _shares(paths, function.reads[node.id])
+                or (
+                    _follows(function, node, start, inserted if old else _NEVER)
+                    and _shares(paths, function.reads[node.id])
+                )
             )
         ]
         sides.append(Criterion(tuple(statements), tuple(sinks)))

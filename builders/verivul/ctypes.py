@@ -96,7 +96,11 @@ def declared(declarator: Node | None, base: CType) -> CType:
         case "init_declarator":
             return declared(inner, base)
     inner = next(
-        (child for child in declarator.named_children if "declarator" in child.type or child.type.endswith("identifier")),
+        (
+            child
+            for child in declarator.named_children
+            if "declarator" in child.type or child.type.endswith("identifier")
+        ),
         None,
     )
     return declared(inner, base)

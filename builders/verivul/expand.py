@@ -27,7 +27,7 @@ from builders.verivul.ctypes import SPELLING
 from builders.verivul.facts import Facts
 from builders.verivul.fixes import Change, Result
 from builders.verivul.git import MissingError, Repository
-from builders.verivul.program import Owner, Program, Writer
+from builders.verivul.program import Owner, Program, Writer, input_function
 from builders.verivul.repair import errors
 from builders.verivul.replay import compiles
 
@@ -35,14 +35,14 @@ CALLS = 5
 """Calls for a function."""
 
 _UNWIND = 10
-_RULES = f"""You write small C programs for the bounded model checker ESBMC. You get a C function with a vulnerability, and
-its repaired version. Write ONE self-contained C file around it: the standard headers it needs, the types, macros, globals
-and callees it needs (short stubs will do), and a `main` that makes the inputs and calls the function once.
+_RULES = f"""You write small C programs for the bounded model checker ESBMC. You get a C function with a vulnerability,
+and its repaired version. Write ONE self-contained C file around it: the standard headers it needs, the types, macros,
+globals and callees it needs (short stubs will do), and a `main` that makes the inputs and calls the function once.
 Put the line {answers.MARK} alone where the function's definition goes; do not write the function itself.
 Inputs come from __VERIFIER_nondet_int(), _uint(), _char(), _uchar(), _short(), _ushort(), _long(), _ulong(), _bool();
-do not declare these. Limit them with __ESBMC_assume(condition). Buffers are small (at most 8 elements) and so are loops.
-With the vulnerable function, ESBMC must find the vulnerability inside the function. With the repaired one, nothing may be
-violated, and the function must still be reached. Do not use files, processes, signals or inline assembly.
+do not declare these. Limit them with __ESBMC_assume(condition). Buffers are small (at most 8 elements), loops short.
+With the vulnerable function, ESBMC must find the vulnerability inside the function. With the repaired one, nothing may
+be violated, and the function must still be reached. Do not use files, processes, signals or inline assembly.
 Answer with one block of C code."""
 
 
@@ -88,9 +88,7 @@ def _failed(change: Change, number: int, reason: str, message: str) -> Attempt:
     return Attempt(change.before.name, "model", 0, number, "", "", "", reason, message[:200])
 
 
-def _check(
-    certifier: Certifier, change: Change, code: str, number: int, profile: str
-) -> tuple[Pair | None, str]:
+def _check(certifier: Certifier, change: Change, code: str, number: int, profile: str) -> tuple[Pair | None, str]:
     """(the certified pair or None, what to tell the model)."""
     sides = [
         _complete(answers.fill(code, item.name, text, item.path, item.line))
@@ -135,8 +133,7 @@ def _complete(program: Program) -> Program:
     asked = [name for name in SPELLING if re.search(rf"\binput_{name}\(", program.text)]
     lines = [f"extern {SPELLING[name]} __VERIFIER_nondet_{name}(void);" for name in asked]
     lines += ["extern void __ESBMC_assume(_Bool);"]
-    lines += [f"static {SPELLING[name]} input_{name}(void) {{ {SPELLING[name]} input = __VERIFIER_nondet_{name}(); return input; }}"
-              for name in asked]  # fmt: skip
+    lines += [input_function(name) for name in asked]
     out = Writer()
     out.add(Owner("prelude"), "\n".join(lines))
     text = program.text.split("\n")

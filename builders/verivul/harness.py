@@ -17,10 +17,8 @@ from builders.verivul.ctypes import SPELLING, CType, declared, members, resolve
 from builders.verivul.facts import Facts
 from builders.verivul.parse import declared_name, first, parse, text_of
 
-_LENGTH = re.compile(
-    r"(len|length|size|sz|cnt|count|num|nb|max|bytes|cap|alloc|^n$|^n_|_n$|nitems|used|avail)", re.I
-)
-_END = re.compile(r"(end|limit|snapend|_ep$|^ep\d?$|eptr|last|stop|ceil)", re.I)
+_LENGTH = re.compile(r"(len|length|size|sz|cnt|count|num|nb|max|bytes|cap|alloc|^n$|^n_|_n$|nitems|used|avail)", re.I)
+_END = re.compile(r"(end|limit|snapend|_ep$|^ep\d?$|eptr|last|stop|ceil|^maxbuf$)", re.I)
 _NOT_LENGTHS = ("enum", "bool", "double", "float", "char", "uchar")
 _FILLED = 34
 _RECORD = 24
@@ -195,7 +193,7 @@ class Harness:
                     return
                 link = None if about.size or about.terminated else self._link(name, siblings)
                 plain = kind.kind == "void" or kind.byte
-                if parameter and plain and not link and not about.size and not about.terminated and self._ends():
+                if parameter and plain and not about.size and not about.terminated and self._ends():
                     self._set_packet(place, lines)
                 else:
                     self._set_buffer(place, kind, name, lines, link, about)
@@ -204,7 +202,7 @@ class Harness:
 
     def _ends(self) -> bool:
         """Whether the code asks a record for the end of its data, as packet printers do."""
-        return self._buffer is None and any(_END.search(name) for name in self.facts.members)
+        return self.setup.packets and self._buffer is None and any(_END.search(name) for name in self.facts.members)
 
     def _overlaid(self, kind: CType) -> bool:
         """Whether a record is laid over the bytes of a packet: the code looks at an end, which is in another record."""

@@ -5,30 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if int long register return "
-    "short signed sizeof static struct switch typedef union unsigned void volatile while inline restrict _Bool NULL true "
-    "false bool defined __func__ __FILE__ __LINE__ __FUNCTION__ offsetof va_list va_start va_end va_arg __VA_ARGS__ "
-    "__attribute__ __extension__ EOF stdin stdout stderr errno".split()
+from builders.verivul.parse import names
+
+KEYWORDS = names(
+    """
+    auto break case char const continue default do double else enum extern float for goto if int long register
+    return short signed sizeof static struct switch typedef union unsigned void volatile while inline restrict _Bool
+    NULL true false bool defined __func__ __FILE__ __LINE__ __FUNCTION__ offsetof va_list va_start va_end va_arg
+    __VA_ARGS__ __attribute__ __extension__ EOF stdin stdout stderr errno
+    """
 )
-NAMES = frozenset(
-    """malloc calloc realloc free memcpy memmove memset memcmp memchr strlen strcpy strncpy strcat strncat strcmp strncmp
-    strcasecmp strncasecmp strchr strrchr strstr strdup strndup strtol strtoul strtod strtoll strtoull strspn strcspn
-    strpbrk strtok atoi atol atof abs labs exit abort assert isdigit isalpha isspace isalnum isxdigit isprint isupper
-    islower tolower toupper qsort bsearch rand srand getenv uint_fast8_t uint_fast16_t uint_fast32_t uint_fast64_t
-    int_fast8_t int_fast16_t int_fast32_t int_fast64_t uint_least8_t uint_least16_t uint_least32_t int_least32_t size_t
-    ssize_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uintptr_t intptr_t uintmax_t
-    intmax_t wchar_t off_t time_t INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX LLONG_MAX LLONG_MIN ULLONG_MAX
-    SHRT_MAX SHRT_MIN USHRT_MAX CHAR_MAX CHAR_MIN UCHAR_MAX CHAR_BIT SCHAR_MAX SCHAR_MIN SIZE_MAX INT32_MAX INT32_MIN
-    UINT32_MAX INT64_MAX INT64_MIN UINT64_MAX UINT16_MAX INT16_MAX INT16_MIN UINT8_MAX INT8_MAX INT8_MIN PTRDIFF_MAX
-    DBL_MAX DBL_EPSILON FLT_MAX PRIu64 PRId64 PRIu32 PRIx64 PRIuPTR FILE fopen fclose fread fwrite fprintf printf
-    snprintf sprintf vsnprintf vfprintf fputs fputc fgets fgetc getc ungetc fseek ftell rewind feof ferror fflush puts
-    putchar sscanf fscanf perror strerror time localtime gmtime strftime mktime floor ceil sqrt pow log exp fabs sin cos
-    isnan isinf""".split()
+NAMES = names(
+    """
+    malloc calloc realloc free memcpy memmove memset memcmp memchr strlen strcpy strncpy strcat strncat strcmp
+    strncmp strcasecmp strncasecmp strchr strrchr strstr strdup strndup strtol strtoul strtod strtoll strtoull
+    strspn strcspn strpbrk strtok atoi atol atof abs labs exit abort assert isdigit isalpha isspace isalnum isxdigit
+    isprint isupper islower tolower toupper qsort bsearch rand srand getenv uint_fast8_t uint_fast16_t uint_fast32_t
+    uint_fast64_t int_fast8_t int_fast16_t int_fast32_t int_fast64_t uint_least8_t uint_least16_t uint_least32_t
+    int_least32_t size_t ssize_t ptrdiff_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t
+    uintptr_t intptr_t uintmax_t intmax_t wchar_t off_t time_t INT_MAX INT_MIN UINT_MAX LONG_MAX LONG_MIN ULONG_MAX
+    LLONG_MAX LLONG_MIN ULLONG_MAX SHRT_MAX SHRT_MIN USHRT_MAX CHAR_MAX CHAR_MIN UCHAR_MAX CHAR_BIT SCHAR_MAX
+    SCHAR_MIN SIZE_MAX INT32_MAX INT32_MIN UINT32_MAX INT64_MAX INT64_MIN UINT64_MAX UINT16_MAX INT16_MAX INT16_MIN
+    UINT8_MAX INT8_MAX INT8_MIN PTRDIFF_MAX DBL_MAX DBL_EPSILON FLT_MAX PRIu64 PRId64 PRIu32 PRIx64 PRIuPTR FILE
+    fopen fclose fread fwrite fprintf printf snprintf sprintf vsnprintf vfprintf fputs fputc fgets fgetc getc ungetc
+    fseek ftell rewind feof ferror fflush puts putchar sscanf fscanf perror strerror time localtime gmtime strftime
+    mktime floor ceil sqrt pow log exp fabs sin cos isnan isinf
+    """
 )
-MODELLED = frozenset(
-    "memcpy memmove memset strcpy strncpy strcat strncat strlen strcmp strncmp memcmp strchr strdup snprintf sprintf free "
-    "realloc".split()
+MODELLED = names(
+    """
+    memcpy memmove memset strcpy strncpy strcat strncat strlen strcmp strncmp memcmp strchr strdup snprintf sprintf
+    free realloc
+    """
 )
 """Functions inside whose models a violation may be reported; it belongs to the line of the call."""
 

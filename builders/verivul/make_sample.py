@@ -28,7 +28,9 @@ class Stream:
         self._parts: list[bytes] = []
         self.marks = 0
 
-    def commit(self, message: str, files: dict[str | bytes, bytes], *, merge: int = 0, parent: int | None = None) -> int:
+    def commit(
+        self, message: str, files: dict[str | bytes, bytes], *, merge: int = 0, parent: int | None = None
+    ) -> int:
         """Add a commit; its mark."""
         self.marks += 1
         when = b"%s %d +0000" % (_WHO, _START + self.marks * _DAY)
@@ -68,9 +70,13 @@ def make() -> tuple[bytes, list[tuple[int, int, str, str]]]:
         fixes.append((mark, cwe, cve, subject))
     merge = stream.commit("Merge branch 'security' (CVE-1900-0099)\n", {}, merge=1)
     fixes.append((merge, 0, "CVE-1900-0099", "Merge branch 'security'"))
-    many: dict[str | bytes, bytes] = {f"src/part{n}.c": b"int part%d(void)\n{\n    return %d;\n}\n" % (n, n) for n in range(40)}
+    many: dict[str | bytes, bytes] = {
+        f"src/part{n}.c": b"int part%d(void)\n{\n    return %d;\n}\n" % (n, n) for n in range(40)
+    }
     stream.commit("forty parts\n", many)
-    edited: dict[str | bytes, bytes] = {path: content.replace(b"return", b"return 1 +") for path, content in many.items()}
+    edited: dict[str | bytes, bytes] = {
+        path: content.replace(b"return", b"return 1 +") for path, content in many.items()
+    }
     wide = stream.commit("forty parts at once (CVE-1900-0098)\n", edited)
     fixes.append((wide, 0, "CVE-1900-0098", "forty parts at once"))
     return stream.content, fixes
@@ -81,8 +87,8 @@ def ids(stream: bytes) -> dict[int, str]:
     with tempfile.TemporaryDirectory() as room:
         marks = Path(room) / "marks"
         git = ["git", "--git-dir", room + "/repo"]
-        subprocess.run([*git, "init", "-q", "--bare"], check=True)
-        subprocess.run([*git, "fast-import", "--quiet", f"--export-marks={marks}"], input=stream, check=True)
+        subprocess.run([*git, "init", "-q", "--bare"], check=True)  # noqa: S603
+        subprocess.run([*git, "fast-import", "--quiet", f"--export-marks={marks}"], input=stream, check=True)  # noqa: S603
         lines = (line.split() for line in marks.read_text().splitlines())
         return {int(mark[1:]): sha for mark, sha in lines}
 
@@ -92,9 +98,7 @@ def main() -> None:
     stream, fixes = make()
     known = ids(stream)
     (_SAMPLE / "repository.stream").write_bytes(stream)
-    entries = [
-        Fix("parcel", known[mark], (cve,), (cwe,) if cwe else (), subject) for mark, cwe, cve, subject in fixes
-    ]
+    entries = [Fix("parcel", known[mark], (cve,), (cwe,) if cwe else (), subject) for mark, cwe, cve, subject in fixes]
     entries.append(Fix("parcel", _ABSENT, ("CVE-1900-0097",), (), "a commit that is not in the repository"))
     head = "# The fixes of the bundled sample, made by make_sample.py.\n\n"
     (_SAMPLE / "commits.toml").write_text(head + "".join(entry.toml() for entry in entries), encoding="utf-8")

@@ -12,18 +12,22 @@ from collections.abc import Iterable, Mapping
 
 from tree_sitter import Node
 
-from builders.verivul.parse import NAMES, field, parse, text_of
+from builders.verivul.parse import NAMES, field, names, parse, text_of
 
 _ALLOCATES = re.compile(r"(^|_)(m|c|re)?alloc\w*$|strn?dup$|malloc", re.I)
 _FREES = re.compile(r"(^|_)free|_destroy$|_close$", re.I)
 _DECISIONS = frozenset(("if_statement", "while_statement", "for_statement", "do_statement", "conditional_expression"))
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement"))
 _NESTING = _LOOPS | {"if_statement", "switch_statement"}
-_OPERATIONS = frozenset(
-    "unary_expression assignment_expression update_expression pointer_expression conditional_expression cast_expression "
-    "sizeof_expression subscript_expression field_expression call_expression comma_expression".split()
+_OPERATIONS = names(
+    """
+    unary_expression assignment_expression update_expression pointer_expression conditional_expression
+    cast_expression sizeof_expression subscript_expression field_expression call_expression comma_expression
+    """
 )
-_WORDS = frozenset("if for while return goto switch case break continue do".split())
+_WORDS = frozenset(
+    "if for while return goto switch case break continue do".split()  # noqa: SIM905
+)
 _LITERALS = frozenset(("number_literal", "string_literal", "char_literal"))
 
 NAMES_OF_METRICS = (
@@ -131,8 +135,9 @@ class _Tally:
         vocabulary = len(self.operators) + len(self.operands)
         values = (
             len(self.lines), functions, counts["decision"] + functions, counts["decision"] / lines, self.deepest,
-            counts["loop"] / lines, counts["dereference"] / lines, counts["address"] / lines, counts["subscript"] / lines,
-            counts["field"] / lines, counts["allocation"], counts["call"] / lines, counts["cast"] / lines, counts["goto"],
+            counts["loop"] / lines, counts["dereference"] / lines, counts["address"] / lines, counts["subscript"]
+            / lines, counts["field"] / lines, counts["allocation"], counts["call"] / lines, counts["cast"] / lines,
+            counts["goto"],
             different / max(1, total), different / math.sqrt(max(1, total)),
             (operators + operands) * math.log2(max(2, vocabulary)),
             len(self.operators) / 2 * operands / max(1, len(self.operands)),

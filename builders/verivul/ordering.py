@@ -1,4 +1,4 @@
-"""Type definitions in an order that a compiler accepts: enums, forward names, then bodies by what they hold by value."""
+"""Type definitions in an order that a compiler accepts: enums, forward names, then bodies by what they hold."""
 
 from __future__ import annotations
 

@@ -20,8 +20,13 @@ _COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\')|/\*.*?\*/|/
 NAMES = ("identifier", "field_identifier", "type_identifier")
 
 
+def names(text: str) -> frozenset[str]:
+    """The words of a text, for lists of names that people read."""
+    return frozenset(text.split())
+
+
 @lru_cache(maxsize=512)
-def _tree(content: bytes):  # noqa: ANN202 (a tree keeps its nodes alive)
+def _tree(content: bytes):
     return _PARSER.parse(content)
 
 
@@ -73,7 +78,9 @@ def declared_name(node: Node | None) -> str | None:
     while node is not None and node.type not in NAMES:
         inner = node.child_by_field_name("declarator")
         if inner is None:
-            inner = next((child for child in node.named_children if child.type in NAMES or "declarator" in child.type), None)
+            inner = next(
+                (child for child in node.named_children if child.type in NAMES or "declarator" in child.type), None
+            )
         node = inner
     return text_of(node) if node is not None else None
 

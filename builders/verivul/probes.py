@@ -1,4 +1,4 @@
-"""Probes against vacuity: an assertion that always fails, put before a statement, must fail: else nothing gets there."""
+"""Probes against vacuity: an assertion that always fails, put before a statement, must fail if anything gets there."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Iterable
 
 from tree_sitter import Node
 
-from builders.verivul.parse import declared_name, nodes, parse
+from builders.verivul.parse import declared_name, names, nodes, parse
 from builders.verivul.program import Program
 
 MARK = "probe"
 _PROBE = b'__ESBMC_assert(0, "probe");'
 _DECLARE = "extern void __ESBMC_assert(_Bool, const char *);\n"
-_KINDS = frozenset(
-    "expression_statement return_statement goto_statement break_statement continue_statement if_statement "
-    "while_statement for_statement do_statement switch_statement declaration".split()
+_KINDS = names(
+    """
+    expression_statement return_statement goto_statement break_statement continue_statement if_statement
+    while_statement for_statement do_statement switch_statement declaration
+    """
 )
 
 

@@ -56,9 +56,11 @@ def primary_cwe(given: Sequence[int], candidates: Sequence[int], comment: str, l
         if number in candidates:
             return number
     text = comment.lower()
-    if "bounds" in text or "object" in text and "invalidated" not in text:
+    if "bounds" in text or ("object" in text and "invalidated" not in text):
         left = line.split("=")[0] if "=" in line and "==" not in line.split("=")[0] + "=" else ""
-        write = "[" in left or left.strip().startswith("*") or any(word in line for word in ("memcpy", "strcpy", "memset"))
+        write = (
+            "[" in left or left.strip().startswith("*") or any(word in line for word in ("memcpy", "strcpy", "memset"))
+        )
         return 787 if write else 125
     for word, number in (("null", 476), ("double", 415), ("invalidated", 416), ("freed", 416), ("division", 369),
                          ("forgotten", 401), ("shift", 1335), ("overflow", 190), ("abort", 617), ("assert", 617),

@@ -126,6 +126,12 @@ def write(side: Closure, harness: Harness, main: Sequence[str], arguments: Seque
     return out.program()
 
 
+def input_function(name: str) -> str:
+    """The function that gives a nondeterministic scalar and shows it in the trace as `input`."""
+    kind = SPELLING[name]
+    return f"static {kind} input_{name}(void) {{ {kind} input = __VERIFIER_nondet_{name}(); return input; }}"
+
+
 def _owner(kind: str, item: Item) -> Owner:
     return Owner(kind, item.name, item.path, item.line)
 
@@ -154,10 +160,7 @@ def _prelude(
     lines = [f"extern {SPELLING[name]} __VERIFIER_nondet_{name}(void);" for name in asked]
     lines += ["extern void __ESBMC_assume(_Bool);"]
     lines += ["extern void __ESBMC_assert(_Bool, const char *);"] if "__ESBMC_assert" in everything else []
-    lines += [
-        f"static {SPELLING[name]} input_{name}(void) {{ {SPELLING[name]} input = __VERIFIER_nondet_{name}(); return input; }}"
-        for name in asked
-    ]
+    lines += [input_function(name) for name in asked]
     out.add(Owner("prelude"), "\n".join(lines))
     if harness.setup.kept:
         out.add(Owner("prelude"), _KEEP)

@@ -15,7 +15,8 @@ _UNKNOWN = re.compile(
 )
 _INCOMPLETE = re.compile(r"sizeof' to an incomplete type '(?:const )?((?:struct|union) \w+|\w+)")
 _CLASH = re.compile(
-    r"redefinition|conflicting types|incomplete type|redeclar|not a compile-time constant|initializer|expected|no member"
+    r"redefinition|conflicting types|incomplete type|redeclar|not a compile-time constant|initializer|expected"
+    r"|no member"
     r"|previous|incompatible|invalid|macro invocation|undeclared label|#endif|#else"
 )
 _SET_IN_HARNESS = re.compile(r"input_\w+\(|malloc\(|keep\(|make_\d|= 0;|__ESBMC_assume|\) \+ ")
@@ -46,12 +47,16 @@ def _types(side: Closure, program: Program, setup: Setup, line: int, message: st
     if incomplete and program.owner(line).kind == "harness" and incomplete[1] not in setup.opaque:
         setup.opaque.add(incomplete[1])
         done.append(f"nothing is known of {incomplete[1]}")
-    declared = re.match(r"\s*(?:const\s+)?(\w+)\s+\**\w+\s*[;,=]", lines[line - 1]) if "expected ';'" in message else None
+    declared = (
+        re.match(r"\s*(?:const\s+)?(\w+)\s+\**\w+\s*[;,=]", lines[line - 1]) if "expected ';'" in message else None
+    )
     if declared and side.added.get(declared[1], "").startswith("enum"):
         side.added[declared[1]] = f"typedef int {declared[1]};"
         done.append(f"{declared[1]} is taken for an int")
     member = re.search(r"no member named '(\w+)' in '(?:struct )?guessed_(\w+)'", message)
-    base = re.search(r"member reference (?:base )?type '(?:const )?(\w+)(?: \*)?' \(aka '(?:const )?int(?: \*)?'\)", message)
+    base = re.search(
+        r"member reference (?:base )?type '(?:const )?(\w+)(?: \*)?' \(aka '(?:const )?int(?: \*)?'\)", message
+    )
     name = member[2] if member else base[1] if base else ""
     if name in side.added:
         known = set(side.inferred.setdefault(name, []))
@@ -83,7 +88,9 @@ def _invent(side: Closure, program: Program, line: int, match: re.Match[str]) ->
     )
     if match[2] or (as_type and not name.isupper()):
         whole = pointed and not by_value
-        side.added[name] = f"typedef struct guessed_{name} {{ int unused; }} {name};" if whole else f"typedef int {name};"
+        side.added[name] = (
+            f"typedef struct guessed_{name} {{ int unused; }} {name};" if whole else f"typedef int {name};"
+        )
         return [f"the type {name} is guessed"]
     if match[3] or re.search(rf"\b{name}\s*\(", text):
         side.added[name] = f"int {name}();"

@@ -165,9 +165,12 @@ def _runtime(given: Sequence[int]) -> str:
             continue
         if name in ("double", "float"):
             width, word = (64, "uint64_t") if name == "double" else (32, "uint32_t")
-            body = f"{word} bits = ({word})next({width}); {spelled} value; memcpy(&value, &bits, sizeof value); return value;"
+            body = f"{word} bits = ({word})next({width}); {spelled} value; "
+            body += "memcpy(&value, &bits, sizeof value); return value;"
         else:
-            width = {"char": 8, "short": 16, "int": 32, "long": 64, "bool": 1}[name.lstrip("u") if name != "bool" else name]
+            width = {"char": 8, "short": 16, "int": 32, "long": 64, "bool": 1}[
+                name.lstrip("u") if name != "bool" else name
+            ]
             body = f"return ({spelled})next({width});"
         functions.append(f"{spelled} __VERIFIER_nondet_{name}(void) {{ {body} }}")
     numbers = "".join(f"{value % (1 << 64)}u, " for value in given)

@@ -12,6 +12,7 @@ from builders.verivul.certify import Attempt, Pair
 from builders.verivul.commits import Fix
 from builders.verivul.fixes import Change
 from builders.verivul.program import Program
+from builders.verivul.python_programs import ARGUMENTS, Checked
 from builders.verivul.trace import Trace
 
 MOST_STEPS = 400
@@ -55,7 +56,10 @@ def pair_rows(
         original: the function as it stands in the repository before the fix.
     """
     pair_id = short_id(fix.repository, fix.commit, pair.function, expander, pair.before.text, pair.after.text)
-    ids = {label: short_id(pair_id, side.text, label) for label, side in (("vulnerable", pair.before), ("safe", pair.after))}
+    ids = {
+        label: short_id(pair_id, side.text, label)
+        for label, side in (("vulnerable", pair.before), ("safe", pair.after))
+    }
     cwe = list(pair.trace.violation.cwe)
     primary = profiles.primary_cwe(fix.cwe, cwe, pair.violation.comment, pair.statement) or None
     shared = {
@@ -78,7 +82,8 @@ def pair_rows(
         "code": pair.after.text, "proof_args": list(pair.proof_arguments),
         "proof": pair.proof if pair.proof_arguments else None, "cwe": [], "cwe_primary": None, "property": None,
         "guard": None, "violating_line": None, "violating_statement": None, "place": None, "trace": [], "inputs": [],
-        "replay": None, "replay_kind": None, "replay_line": None, **_measured(pair.after, pair.function, original, path),
+        "replay": None, "replay_kind": None, "replay_line": None,
+        **_measured(pair.after, pair.function, original, path),
     }  # fmt: skip
     row = {
         "pair_id": pair_id, "vulnerable_id": ids["vulnerable"], "safe_id": ids["safe"], **origin(fix, pair.function),
@@ -89,13 +94,48 @@ def pair_rows(
     return [vulnerable, safe], row
 
 
+def python_rows(checked: Checked, licence: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The rows of a certified Python pair."""
+    pair, example = checked.pair, checked.example
+    assert example is not None
+    replayed = "exact" if checked.raised else "none"
+    fix = Fix("python", "", (), (pair.cwe,))
+    pair_id = short_id("python", pair.name, pair.before, pair.after)
+    sides = {"vulnerable": pair.before, "safe": pair.after}
+    ids = {label: short_id(pair_id, code, label) for label, code in sides.items()}
+    nothing = {"proof_args": [], "proof": None, "cwe": [], "cwe_primary": None, "property": None, "guard": None,
+               "violating_line": None, "violating_statement": None, "place": None, "trace": [], "inputs": [],
+               "replay": None, "replay_kind": None, "replay_line": None}  # fmt: skip
+    found = {"cwe": list(example.violation.cwe), "cwe_primary": pair.cwe, "property": example.violation.comment,
+             "guard": example.violation.guard or None, "violating_line": checked.line,
+             "violating_statement": pair.before.splitlines()[checked.line - 1].strip(), "place": "program",
+             "trace": _steps(example), "replay": replayed, "replay_kind": checked.raised or None,
+             "replay_line": checked.line if checked.raised else 0}  # fmt: skip
+    made = []
+    for label, code in sides.items():
+        row = {"program_id": ids[label], "pair_id": pair_id, "label": label, "code": code, "language": "python",
+               "basis": "violated" if label == "vulnerable" else "bounded", "esbmc_args": list(ARGUMENTS), "bound": 8,
+               "profile": "python", "esbmc_version": esbmc.version(), "solver": checked.before.solver,
+               "assumptions": [], "repairs": [], "expander": "python", "mode": "whole", **origin(fix, pair.name),
+               "path": "", "date": "", "licence": licence, "origin_lines": [0] * len(code.splitlines()),
+               "similarity": 1.0, "metrics": None, "program_metrics": None, **nothing}  # fmt: skip
+        made.append(row | (found if label == "vulnerable" else {}))
+    row = {"pair_id": pair_id, "vulnerable_id": ids["vulnerable"], "safe_id": ids["safe"], **origin(fix, pair.name),
+           "cwe_primary": pair.cwe, "profile": "python", "replay": replayed, "probes": 1, "probes_reached": 1,
+           "difference": difference(pair.before, pair.after), "fix_lines": fix_lines(pair.before, pair.after),
+           "group": pair.name}  # fmt: skip
+    return made, row
+
+
 def _bound(pair: Pair) -> int:
     return int(pair.arguments[pair.arguments.index("--unwind") + 1])
 
 
 def _steps(trace: Trace) -> list[dict[str, Any]]:
     kept = trace.steps[-MOST_STEPS:]
-    return [{name: getattr(step, name) for name in ("line", "column", "function", "variable", "value")} for step in kept]
+    return [
+        {name: getattr(step, name) for name in ("line", "column", "function", "variable", "value")} for step in kept
+    ]
 
 
 def _measured(program: Program, function: str, original: str, path: str) -> dict[str, Any]:

@@ -78,7 +78,9 @@ def _file(text: str) -> str:
 
 FAULTS = (
     Fault(
-        "src/record.c", 125, "record_sum: do not read past the end of the record",
+        "src/record.c",
+        125,
+        "record_sum: do not read past the end of the record",
         _file("""unsigned int record_sum(const record *r)
 {
     unsigned int sum = 0;
@@ -103,7 +105,9 @@ FAULTS = (
 """),
     ),
     Fault(
-        "src/grid.c", 787, "grid_set: reject rows outside the grid",
+        "src/grid.c",
+        787,
+        "grid_set: reject rows outside the grid",
         _file("""static int cells[GRID_SIZE];
 
 int grid_set(int row, int value)
@@ -126,7 +130,9 @@ int grid_set(int row, int value)
 """),
     ),
     Fault(
-        "src/session.c", 476, "session_level: a session may have no owner",
+        "src/session.c",
+        476,
+        "session_level: a session may have no owner",
         _file("""int session_level(const session *s)
 {
     user *owner = s->owner;
@@ -151,7 +157,9 @@ int grid_set(int row, int value)
 """),
     ),
     Fault(
-        "src/close.c", 416, "session_close: read the counter before the session is freed",
+        "src/close.c",
+        416,
+        "session_close: read the counter before the session is freed",
         _file("""int session_close(session *s)
 {
     int uses;
@@ -174,7 +182,9 @@ int grid_set(int row, int value)
 """),
     ),
     Fault(
-        "src/message.c", 415, "message_drop: the body of an urgent message is freed once",
+        "src/message.c",
+        415,
+        "message_drop: the body of an urgent message is freed once",
         _file("""static void body_release(message *m)
 {
     free(m->body);
@@ -205,7 +215,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/weight.c", 369, "mean_weight: no weights have no mean",
+        "src/weight.c",
+        369,
+        "mean_weight: no weights have no mean",
         _file("""int mean_weight(const int *weights, int count)
 {
     long sum = 0;
@@ -230,7 +242,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/image.c", 190, "image_area: refuse sizes whose area does not fit",
+        "src/image.c",
+        190,
+        "image_area: refuse sizes whose area does not fit",
         _file("""int image_area(int width, int height)
 {
     if (width < 0 || height < 0)
@@ -249,7 +263,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/compose.c", 401, "message_set: do not lose the copy when the message is refused",
+        "src/compose.c",
+        401,
+        "message_set: do not lose the copy when the message is refused",
         _file("""int message_set(message *m, const char *text, int urgent)
 {
     char *copy = malloc(8);
@@ -282,7 +298,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/flags.c", 1335, "flag_mask: there are 32 flags",
+        "src/flags.c",
+        1335,
+        "flag_mask: there are 32 flags",
         _file("""unsigned int flag_mask(int bit)
 {
     unsigned int mask;
@@ -305,7 +323,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/state.c", 617, "state_next: an unknown state is an error, not the end of the process",
+        "src/state.c",
+        617,
+        "state_next: an unknown state is an error, not the end of the process",
         _file("""int state_next(int state)
 {
     switch (state) {
@@ -332,7 +352,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/label.c", 787, "label_write: the terminating NUL needs room, too",
+        "src/label.c",
+        787,
+        "label_write: the terminating NUL needs room, too",
         _file("""void label_write(const char *name, size_t length)
 {
     static char label[NAME_MAX_LENGTH];
@@ -359,7 +381,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/k_and_r.c", 125, "tail_byte: an empty buffer has no last byte",
+        "src/k_and_r.c",
+        125,
+        "tail_byte: an empty buffer has no last byte",
         _file("""int tail_byte(data, length)
     const unsigned char *data;
     int length;
@@ -378,7 +402,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/planted.c", 0, "planted: a fix that changes nothing (CVE text only)",
+        "src/planted.c",
+        0,
+        "planted: a fix that changes nothing (CVE text only)",
         _file("""int planted_get(const int *values, int index)
 {
     return values[index];
@@ -392,7 +418,9 @@ void message_drop(message *m)
 """),
     ),
     Fault(
-        "src/macro.c", 125, "macro_peek: the macro that reads checks the length",
+        "src/macro.c",
+        125,
+        "macro_peek: the macro that reads checks the length",
         _file("""#define PEEK(p, n, at) ((p)[at])
 
 int macro_peek(const unsigned char *buffer, int length, int at)
@@ -413,7 +441,9 @@ int macro_peek(const unsigned char *buffer, int length, int at)
 """),
     ),
     Fault(
-        "src/choice.c", 369, "choice_share: no parts have no share",
+        "src/choice.c",
+        369,
+        "choice_share: no parts have no share",
         _file("""int choice_share(int total, int parts)
 {
 #if defined(PARCEL_ROUND)
@@ -440,12 +470,18 @@ int macro_peek(const unsigned char *buffer, int length, int at)
 """),
     ),
     Fault(
-        "src/generated.c", 125, "generated table: one entry more",
-        "/* Generated by tablegen, DO NOT EDIT */\nint table_get(int i)\n{\n    static int t[2];\n    return t[i];\n}\n",
-        "/* Generated by tablegen, DO NOT EDIT */\nint table_get(int i)\n{\n    static int t[2];\n    return t[i & 1];\n}\n",
+        "src/generated.c",
+        125,
+        "generated table: one entry more",
+        "/* Generated by tablegen, DO NOT EDIT */\nint table_get(int i)\n{\n    static int t[2];\n"
+        "    return t[i];\n}\n",
+        "/* Generated by tablegen, DO NOT EDIT */\nint table_get(int i)\n{\n    static int t[2];\n"
+        "    return t[i & 1];\n}\n",
     ),
     Fault(
-        "src/view.cpp", 125, "view: bounds in the C++ view",
+        "src/view.cpp",
+        125,
+        "view: bounds in the C++ view",
         "int view(const int *v, int n, int i) { return v[i]; }\n",
         "int view(const int *v, int n, int i) { return i < n ? v[i] : 0; }\n",
     ),
@@ -454,7 +490,8 @@ int macro_peek(const unsigned char *buffer, int length, int at)
 LATIN1 = (
     "src/gr\xf6\xdfe.c",
     b"/* Gr\xf6\xdfe in Byte */\nint size_half(int size)\n{\n    return 100 / size;\n}\n",
-    b"/* Gr\xf6\xdfe in Byte */\nint size_half(int size)\n{\n    if (size == 0)\n        return 0;\n    return 100 / size;\n}\n",
+    b"/* Gr\xf6\xdfe in Byte */\nint size_half(int size)\n{\n    if (size == 0)\n        return 0;\n"
+    b"    return 100 / size;\n}\n",
 )
 """A file in Latin-1: path, content before and after; the fix is CWE-369."""
 

@@ -16,7 +16,7 @@ _OUTCOME = "`certified`, or why not"
 def _origin(*, line: bool) -> tuple[Column, ...]:
     columns = (
         Column("repository", Text(), "Name of the repository's source."),
-        Column("commit", Text(), "Id of the fixing commit."),
+        Column("commit", Text(), "Id of the fixing commit; empty for Python pairs, which have none."),
         Column("cve", List(Text()), "CVEs that the fix names."),
         Column("function", Text(), "The changed function."),
     )
@@ -43,20 +43,20 @@ PROGRAMS = Table(
         Column("proof_args", List(Text()), "Arguments of the second proof, by k-induction; empty if it does not end."),
         Column("proof", Text(), "How the second proof ended: `forward condition` or `inductive step`.", nullable=True),
         Column("bound", Int(), "Unrollings of each loop.", minimum=1),
-        Column("profile", Text(), "Which properties are checked.", allowed=("mem", "memonly", "leak", "wrap", "python")),
+        Column("profile", Text(), "Properties that are checked.", allowed=("mem", "memonly", "leak", "wrap", "python")),
         Column("esbmc_version", Text(), "Version of ESBMC."),
         Column("solver", Text(), "SMT solver and its version; empty where nothing was left to solve."),
         Column("cwe", List(Int()), "Weaknesses that ESBMC gives for the violated property: candidates."),
         Column("cwe_primary", Int(), "The one of them that fits best.", nullable=True),
         Column("property", Text(), "The violated property.", nullable=True),
         Column("guard", Text(), "The expression that is false there.", nullable=True),
-        Column("violating_line", Int(), "Line of the program at which it is violated, from 1.", nullable=True, minimum=1),
+        Column("violating_line", Int(), "Line at which it is violated, from 1.", nullable=True, minimum=1),
         Column("violating_statement", Text(), "That line's text.", nullable=True),
         Column("place", Text(), "Where it lies: at what the fix changes or guards, in its slice, or in a callee.",
                nullable=True, allowed=("criterion", "slice", "callee", "program")),
         Column("trace", List(STEP), "The counterexample: assignments in order; line 0 is the C library's model."),
         Column("inputs", List(INPUT), "What the program reads, in order, to get there."),
-        Column("replay", Text(), "Second witness under gcc's sanitizers: `exact` inputs, `searched` near them, or none.",
+        Column("replay", Text(), "Second witness, gcc's sanitizers: `exact` inputs, `searched` near them, or none.",
                nullable=True, allowed=("exact", "searched", "none", "not_built")),
         Column("replay_kind", Text(), "What the sanitizer calls it.", nullable=True),
         Column("replay_line", Int(), "Where it sees it; 0 for nowhere.", nullable=True),
@@ -68,8 +68,8 @@ PROGRAMS = Table(
         Column("origin_lines", List(Int()), "For each line of the program its line in `path`; 0 for other lines."),
         Column("similarity", Float(), "Share of the original function's token 5-grams that are in the program.",
                minimum=0, maximum=1),
-        Column("metrics", METRICS, "Of the target function and the callees with bodies."),
-        Column("program_metrics", METRICS, "Of the whole file, with types, stubs and harness."),
+        Column("metrics", METRICS, "Of the target function and its callees; none for Python.", nullable=True),
+        Column("program_metrics", METRICS, "Of the whole file, with types, stubs and harness.", nullable=True),
     ),
     ("program_id",),
     splits=("test",),
@@ -135,9 +135,9 @@ REFERENCE = Table(
 SCHEMA = Dataset(
     "verivul",
     "VeriVul: verified vulnerable programs and their verified twins",
-    "Vulnerable C programs made from CVE-fixing commits, each with the counterexample that a bounded model checker found, "
-    "and each with a twin that the same checker, harness and bound find safe. Labels are results of verification, not of "
-    "annotation; every program can be verified again from its row.",
+    "Vulnerable C programs made from CVE-fixing commits, each with the counterexample that a bounded model checker "
+    "found, and each with a twin that the same checker, harness and bound find safe. Labels are results of "
+    "verification, not of annotation; every program can be verified again from its row.",
     (PROGRAMS, PAIRS, ATTEMPTS, REFERENCE),
     tags=("vulnerability-detection", "formal-verification", "code", "esbmc"),
 )

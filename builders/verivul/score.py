@@ -1,8 +1,8 @@
 """Scores predictions against VeriVul: detection, pairs, weakness, root cause, and explanations grounded in the trace.
 
 A prediction is a JSON object a line: {"program_id", "label": "vulnerable"|"safe", "score"?, "cwe"?, "lines"?: [most
-suspicious first], "claims"?: [{"line"?, "variable"?, "value"?}]}. A program without a prediction, or with one that cannot
-be read, counts as wrong. Intervals are bootstraps over groups (pairs of one CVE stay together).
+suspicious first], "claims"?: [{"line"?, "variable"?, "value"?}]}. A program without a prediction, or with one that
+cannot be read, counts as wrong. Intervals are bootstraps over groups (pairs of one CVE stay together).
 """
 
 from __future__ import annotations
@@ -130,7 +130,10 @@ def read(path: Path) -> tuple[dict[str, Prediction], int]:
 
 
 def evaluate(
-    name: str, programs: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]], found: Mapping[str, Prediction]
+    name: str,
+    programs: Sequence[Mapping[str, Any]],
+    pairs: Sequence[Mapping[str, Any]],
+    found: Mapping[str, Prediction],
 ) -> Score:
     """All scores of one predictor."""
     groups = {row["pair_id"]: row["group"] for row in pairs}
@@ -247,7 +250,7 @@ def _interval(samples: Sequence[tuple[str, float]]) -> Value:
 
 
 def _false_negatives(programs: Sequence[Mapping[str, Any]], found: Mapping[str, Prediction]) -> Value | None:
-    """VD-S: the share of vulnerable programs missed at a threshold with at most 0.5 % false alarms; needs all scores."""
+    """VD-S: the share of vulnerable programs missed where at most 0.5 % are false alarms; needs all scores."""
     scores: dict[str, list[float]] = {label: [] for label in _LABELS}
     for row in programs:
         value = found.get(row["program_id"], {}).get("score")

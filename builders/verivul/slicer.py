@@ -1,8 +1,8 @@
 """The vulnerability-aware backward slice of a function: the statements that matter for a criterion.
 
-Backward over data dependence (access paths, may-definitions), control dependence, and guards (a jump out whose condition
-talks about relevant data). Whole-function facts only; callees and types are the business of `closure`. Removed text
-leaves its line ends, so line n of the slice is line n of the original.
+Backward over data dependence (access paths, may-definitions), control dependence, and guards (a jump out whose
+condition talks about relevant data). Whole-function facts only; callees and types are for `closure`. Removed
+text leaves its line ends: line n of the slice is line n of the original.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from builders.verivul.access import MEMORY_CALL, definitions, uses
-from builders.verivul.parse import declared_name, field, first, nodes, parse, text_of
+from builders.verivul.parse import declared_name, field, first, names, nodes, parse, text_of
 
-_STATEMENTS = frozenset(
-    "expression_statement declaration return_statement goto_statement break_statement continue_statement if_statement "
-    "while_statement for_statement do_statement switch_statement case_statement labeled_statement "
-    "compound_statement".split()
+_STATEMENTS = names(
+    """
+    expression_statement declaration return_statement goto_statement break_statement continue_statement if_statement
+    while_statement for_statement do_statement switch_statement case_statement labeled_statement compound_statement
+    """
 )
 _JUMPS = ("return_statement", "goto_statement", "break_statement", "continue_statement")
 _PASSIVE = ("compound_statement", "labeled_statement", "case_statement")
@@ -201,7 +202,7 @@ class Function:
         def has(node: Node) -> bool:
             if node.id not in holds:
                 own = node.id in chosen and node.type != "compound_statement"
-                holds[node.id] = own or any([has(child) for child in node.children])
+                holds[node.id] = own or any(has(child) for child in node.children)
             return holds[node.id]
 
         waiting = [field(self.node, "body")]

@@ -10,7 +10,8 @@ from builders.verivul import libc
 from builders.verivul.access import last_name, path_of
 from builders.verivul.assumptions import About, Setup
 from builders.verivul.esbmc import Property
-from builders.verivul.parse import NAMES, field as part, nodes, parse, text_of
+from builders.verivul.parse import NAMES, nodes, parse, text_of
+from builders.verivul.parse import field as part
 
 _MAX_UNWIND = 34
 _SIZES = {None: 32, 32: 128}

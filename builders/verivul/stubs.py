@@ -21,7 +21,9 @@ _UNCAPPED = ("uchar", "char", "double", "float", "bool")
 def stub(side: Closure, name: str, item: Item, harness: Harness) -> tuple[str, str] | None:
     """(prototype, definition) of a callee without a body; None where its signature cannot be read."""
     text = signature(item)
-    node = next((child for child in parse(text + ";").children if child.type in ("declaration", "function_definition")), None)
+    node = next(
+        (child for child in parse(text + ";").children if child.type in ("declaration", "function_definition")), None
+    )
     declarators = node.children_by_field_name("declarator") if node is not None else []
     declarator = next((child for child in declarators if declared_name(child) == name), None)
     function = function_declarator(declarator)
@@ -90,7 +92,8 @@ def _returns(kind: CType, result: str, harness: Harness) -> str:
     if target.byte:
         count = harness.setup.elements
         fill = " ".join(f"made[{number}] = input_char();" for number in range(count - 1))
-        return f"char *made = malloc({count}); if (made == 0 || input_bool()) return 0; {fill} made[{count} - 1] = 0; return (void *)made;"
+        start = f"char *made = malloc({count}); if (made == 0 || input_bool()) return 0;"
+        return f"{start} {fill} made[{count} - 1] = 0; return (void *)made;"
     return "return malloc(8);" if target.kind in ("scalar", "void", "opaque") else "return 0;"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _STATE = re.compile(
-    r"^State (\d+)(?: file (\S+))?(?: line (\d+))?(?: column (\d+))?(?: function (\S+))? thread (\d+)$"
+    r"^State (\d+)(?: file (\S+))?(?: line (\d+))?(?: column (\d+))?(?: function (\S+))?\s+thread (\d+)$"
 )
 _BITS = re.compile(r"\s*\(((?:[01]+ ?)+)\)$")
 _LOCATION = re.compile(r"file (\S+) line (\d+)(?: column (\d+))?(?: function (\S+))?")
@@ -113,9 +113,10 @@ def _states(part: str) -> Iterator[tuple[re.Match[str], list[str]]]:
 
 
 def _violation(body: list[str]) -> Violation:
-    where = _LOCATION.search(body[1]) if len(body) > 1 else None
-    comment, cwe, guard = body[2] if len(body) > 2 else "", (), ""
-    for line in body[3:]:
+    where = _LOCATION.search(body[1]) if len(body) > 1 and body[1].startswith("file ") else None
+    rest = body[2:] if where else body[1:]  # the Python front end gives no place
+    comment, cwe, guard = rest[0] if rest else "", (), ""
+    for line in rest[1:]:
         if line.startswith("CWE:"):
             cwe = tuple(map(int, re.findall(r"CWE-(\d+)", line)))
         elif not guard:

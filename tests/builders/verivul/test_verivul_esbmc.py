@@ -1,0 +1,129 @@
+"""ESBMC: verdicts from what it prints, bounds that hold, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from builders.verivul import esbmc, trace
+
+TABLE = """
+** Results:
+a.c, function f
+  PASSED       [f.assertion.1]                           line   8  unwinding assertion loop 52
+  FAILED       [f.heap-array-bounds-violated.1]  line  13  dereference failure: array bounds violated: heap object
+/esbmc-vfs/libc/library/string.c, function strlen
+  FAILED       [strlen.assertion.1]                      line  92  unwinding assertion loop 23
+
+** 2 of 3 properties failed
+
+VERIFICATION FAILED
+"""
+
+
+def test_a_table_is_read():
+    run = esbmc.read(TABLE)
+    assert run.verdict == "violated"
+    assert [(row.name, row.line, row.library) for row in run.failed] == [("f.heap-array-bounds-violated", 13, False)]
+    assert [row.function for row in run.unwinding] == ["strlen"]
+    assert run.unwinding[0].library
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("VERIFICATION SUCCESSFUL\n", "safe"),
+        ("VERIFICATION FAILED\nVERIFICATION UNKNOWN\n", "unknown"),
+        ("VERIFICATION FAILED\nERROR: Timed out\n", "timeout"),
+        ("ERROR: Out of memory\n", "memory"),
+        ("ERROR: PARSING ERROR\n", "error"),
+        ("", "error"),
+        ("VERIFICATION SUCCESSFUL", "safe"),
+    ],
+)
+def test_the_last_verdict_counts(text, verdict):
+    assert esbmc.read(text).verdict == verdict
+
+
+def test_a_counterexample_has_its_inputs_in_order():
+    program = """extern int __VERIFIER_nondet_int(void);
+extern void __ESBMC_assume(_Bool);
+static int input_int(void) { int input = __VERIFIER_nondet_int(); return input; }
+int main(void)
+{
+    int a = input_int(), b = input_int(), t[4];
+    __ESBMC_assume(a == 7 && b >= 0);
+    t[0] = 1;
+    return b < 6 ? t[b] : a;
+}
+"""
+    arguments = ["--unwind", "3", "--multi-property", "--no-slice", "--sv-comp"]
+    run = esbmc.run(program, arguments, seconds=20)
+    found = trace.read(run.output)
+    assert run.verdict == "violated"
+    assert {one.violation.line for one in found} == {9}
+    assert found[0].inputs[0].value == "7"
+    assert int(found[0].inputs[1].bits, 2) in (4, 5)
+    assert 787 in found[0].violation.cwe
+    assert esbmc.run(program.replace("b < 6", "b < 4"), arguments, seconds=20).verdict == "safe"
+    assert esbmc.run(program, arguments, seconds=20).output == run.output  # the same under the same arguments
+
+
+def test_bounds_on_time_and_memory_end_a_run(tmp_path):
+    spin = [sys.executable, "-c", "while True: pass"]
+    code, _ = esbmc.execute(spin, tmp_path, seconds=1, memory=None)
+    assert code in (-signal.SIGXCPU, -signal.SIGKILL)
+    eat = [sys.executable, "-c", "x = bytearray(1 << 30)"]
+    code, output = esbmc.execute(eat, tmp_path, seconds=10, memory=400 << 20)
+    assert code != 0
+    assert "MemoryError" in output
+
+
+def test_an_interrupt_leaves_no_process_behind(tmp_path):
+    script = f"""
+import sys
+from pathlib import Path
+from builders.verivul import esbmc
+code = "import os, time, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(600)"
+esbmc.execute([sys.executable, "-c", code],
+              Path({str(tmp_path)!r}), seconds=100, memory=None)
+"""
+    child = subprocess.Popen(
+        [sys.executable, "-c", script], cwd=Path.cwd(), env={**os.environ, "PYTHONPATH": str(Path.cwd())}
+    )
+    place = tmp_path / "pid"
+    for _ in range(600):
+        if place.exists() and place.read_text():
+            break
+        time.sleep(0.1)
+    grandchild = int(place.read_text())
+    child.send_signal(signal.SIGINT)
+    child.wait(60)
+    for _ in range(100):
+        if not _alive(grandchild):
+            break
+        time.sleep(0.1)
+    assert not _alive(grandchild)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return open(f"/proc/{pid}/stat").read().split(")")[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_the_cache_keeps_verdicts_and_no_timeouts(tmp_path):
+    program = "int main(void) { int a[2]; a[0] = 1; return a[0]; }\n"
+    first = esbmc.run(program, ["--sv-comp"], seconds=20, cache=tmp_path)
+    assert esbmc.run(program, ["--sv-comp"], seconds=20, cache=tmp_path) == first
+    assert len(list(tmp_path.rglob("*.txt"))) == 1
+    broken = esbmc.run("int main(void) { return x; }\n", ["--sv-comp"], seconds=20, cache=tmp_path)
+    assert broken.verdict == "error"
+    assert len(list(tmp_path.rglob("*.txt"))) == 1

@@ -1,0 +1,99 @@
+"""The scorer on hand-made predictions with known scores."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from builders.verivul import score
+from schemas import GoldsmithError
+
+
+def _row(name: str, pair: str, label: str, **more):
+    vulnerable = label == "vulnerable"
+    return {
+        "program_id": name, "pair_id": pair, "label": label, "code": f"int {name};", "repository": "r", "cve": [pair],
+        "cwe": [125, 787] if vulnerable else [], "cwe_primary": 125 if vulnerable else None,
+        "violating_line": 7 if vulnerable else None,
+        "trace": [{"line": 3, "variable": "n", "value": "4"}, {"line": 5, "variable": "i", "value": "0"}]
+        if vulnerable else [], **more,
+    }  # fmt: skip
+
+
+PAIRS = [{"pair_id": p, "vulnerable_id": f"v{p}", "safe_id": f"s{p}", "group": p, "fix_lines": [6]} for p in "abcd"]
+PROGRAMS = [_row(f"{side[0]}{p}", p, side) for p in "abcd" for side in ("vulnerable", "safe")]
+ANSWERS = {  # a both right, b both vulnerable, c both safe, d reversed
+    "va": {"label": "vulnerable", "cwe": "CWE-125", "lines": [1, 7], "claims": [
+        {"line": 3, "variable": "n", "value": "4U"}, {"line": 5, "variable": "i", "value": 9}, {"line": 7}]},
+    "sa": {"label": "safe"},
+    "vb": {"label": "vulnerable", "cwe": 787, "lines": [6]}, "sb": {"label": "vulnerable"},
+    "vc": {"label": "safe"}, "sc": {"label": "safe"},
+    "vd": {"label": "safe"}, "sd": {"label": "vulnerable"},
+}  # fmt: skip
+
+
+def test_hand_made_predictions():
+    found = score.evaluate("x", PROGRAMS, PAIRS, ANSWERS).values
+    values = {name: value.value for name, value in found.items()}
+    assert {name: values[name] for name in ("P-C", "P-V", "P-B", "P-R")} == dict.fromkeys(
+        ("P-C", "P-V", "P-B", "P-R"), 0.25
+    )
+    assert values["accuracy"] == 0.5
+    assert values["CWE exact"] == 0.25
+    assert values["CWE candidate"] == 0.5
+    assert values["line hit@1"] == 0
+    assert values["line hit@3"] == 0.25
+    assert values["line MRR"] == 0.125
+    assert values["fix line hit@5"] == 0.25
+    assert values["claims true"] == pytest.approx(2 / 3 / 4)
+    assert values["trace covered"] == pytest.approx(2 / 3 / 4)
+    assert all(value.low <= value.value <= value.high for value in found.values())
+
+
+def test_a_constant_predictor_gets_no_pair_right():
+    found = score.evaluate("x", PROGRAMS, PAIRS, score.BASELINES["all vulnerable"](PROGRAMS)).values
+    assert (found["P-C"].value, found["P-V"].value, found["accuracy"].value) == (0, 1, 0.5)
+
+
+def test_without_answers_everything_is_wrong():
+    found = score.evaluate("x", PROGRAMS, PAIRS, {}).values
+    assert (found["accuracy"].value, found["P-R"].value, found["line hit@5"].value) == (0, 1, 0)
+
+
+def test_baselines_answer_every_program():
+    for make in score.BASELINES.values():
+        assert set(make(PROGRAMS)) == {row["program_id"] for row in PROGRAMS}
+
+
+def test_scores_give_a_false_negative_rate():
+    answers = {
+        row["program_id"]: {"label": row["label"], "score": 1.0 * (row["label"] == "vulnerable")} for row in PROGRAMS
+    }
+    assert score.evaluate("x", PROGRAMS, PAIRS, answers).values["VD-S (FNR)"].value == 0
+    answers["va"] = {"label": "vulnerable", "score": float("nan")}
+    assert "VD-S (FNR)" not in score.evaluate("x", PROGRAMS, PAIRS, answers).values
+
+
+def test_a_file_with_bad_lines(tmp_path):
+    path = tmp_path / "p.jsonl"
+    lines = [json.dumps({"program_id": "va", "label": "vulnerable"}), "", "{", "[]",
+             json.dumps({"program_id": "vb", "label": "maybe"}),
+             json.dumps({"program_id": 3, "label": "safe"}), "\xff", "[" * 100000]  # fmt: skip
+    path.write_text("\n".join(lines), encoding="latin-1")
+    found, unreadable = score.read(path)
+    assert list(found) == ["va"]
+    assert unreadable == 6
+    with pytest.raises(GoldsmithError, match="no file"):
+        score.read(tmp_path / "absent")
+    with pytest.raises(GoldsmithError, match="no table"):
+        score.score(tmp_path, path)
+
+
+@pytest.mark.parametrize(
+    ("claim", "true"),
+    [({"line": 7}, True), ({"line": 3, "variable": "n"}, True), ({"variable": "i", "value": "0x0"}, True), ({}, False),
+     ({"line": 4}, False), ({"variable": "n", "value": "5"}, False), ({"line": "line 7"}, True)],
+)  # fmt: skip
+def test_claims_hold_or_not(claim, true):
+    assert score.holds(claim, PROGRAMS[0]) is true
