@@ -1,0 +1,72 @@
+"""Reading and writing pictures, with Pillow: OpenCV spreads palettes and turns pictures without being asked.
+
+The tag that says how a camera was held is applied once, here, and written nowhere again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageOps
+
+from schemas import GoldsmithError
+
+Image.MAX_IMAGE_PIXELS = 300_000_000
+_ORIENTATION = 0x0112
+
+
+def load_rgb(path: Path) -> np.ndarray:
+    """uint8 (height, width, 3), upright."""
+    with _opened(path) as image:
+        return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
+
+
+def load_labels(path: Path) -> np.ndarray:
+    """uint8 (height, width) of a mask file: palette indices or grey values as they stand, never colours."""
+    with _opened(path) as image:
+        if image.mode not in ("P", "L", "1"):
+            return np.asarray(image.convert("RGB"))[..., 0]
+        return np.asarray(image.convert("L") if image.mode == "1" else image)
+
+
+def upright(path: Path) -> tuple[bytes, int, int, bool]:
+    """The file's bytes, its width and height, and whether it had to be turned.
+
+    A file that was turned is written anew, as PNG; any other is passed on byte by byte.
+    """
+    data = path.read_bytes()
+    with _opened(path) as image:
+        if image.getexif().get(_ORIENTATION, 1) in (0, 1):
+            return data, image.width, image.height, False
+        turned = ImageOps.exif_transpose(image)
+        turned.info.pop("exif", None)
+        return png(np.asarray(turned.convert("RGB"))), turned.width, turned.height, True
+
+
+def png(pixels: np.ndarray) -> bytes:
+    """A PNG file of uint8 (height, width[, 3])."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "PNG", optimize=False, compress_level=9)
+    return stream.getvalue()
+
+
+def jpeg(pixels: np.ndarray, quality: int = 80) -> bytes:
+    """A JPEG file of uint8 (height, width, 3)."""
+    stream = io.BytesIO()
+    Image.fromarray(pixels).save(stream, "JPEG", quality=quality)
+    return stream.getvalue()
+
+
+def sha256(data: bytes) -> str:
+    """Of a file's bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _opened(path: Path) -> Image.Image:
+    try:
+        return Image.open(path)
+    except OSError as error:
+        raise GoldsmithError(f"[{path.name}] is no picture that can be read ({error}): fetch it again, whole") from None

@@ -1,0 +1,44 @@
+"""Pictures that nobody has annotated: only proposals speak of them. `licences.tsv` gives the licence of each file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image
+
+from builders.vigor.forms import Claim, Concept, Files, Picture, Problem
+from builders.vigor.licences import UNKNOWN
+
+
+class Stills:
+    """A folder of pictures, and maybe a `licences.tsv`: file name, tab, SPDX identifier."""
+
+    def __init__(self, folder: Path) -> None:
+        files = Files(folder)
+        table = folder / "licences.tsv"
+        lines = table.read_text(encoding="utf-8").splitlines() if table.is_file() else []
+        licences = dict(line.split("\t")[:2] for line in lines if "\t" in line)
+        self._pictures = []
+        for path in files.all():
+            with Image.open(path) as image:
+                turned = image.getexif().get(0x0112, 1) > 4
+                width, height = image.size[::-1] if turned else image.size
+            name = path.relative_to(folder).as_posix()
+            licence = licences.get(name, UNKNOWN)
+            self._pictures.append(Picture(name, name, width, height, licence, path=path, place=name))
+
+    def pictures(self) -> list[Picture]:
+        return self._pictures
+
+    def concepts(self) -> Iterator[tuple[Concept, str]]:
+        return iter(())
+
+    def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
+        return iter(())
+
+    def records(self, picture: Picture) -> int:
+        return 0
+
+    def strays(self) -> list[Problem]:
+        return []

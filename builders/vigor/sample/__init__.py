@@ -1,0 +1,1 @@
+"""The bundled sample, and the program that draws it."""

@@ -1,0 +1,209 @@
+"""Evidence of a model in one form: groups of pixels that have one value.
+
+A heat map of 24 x 24 says nothing finer than its cells, so it is not smoothed onto the picture: a cell's pixels share
+its value, and every metric is exact on cells. Boxes and masks are two groups, inside and outside. Full maps and points
+are cut into 4,096 values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from builders.vigor.masks import BadMaskError, Mask, from_box, from_coco, union
+
+GEOMETRIES = ("stretch", "pad", "crop")
+"""How the model fitted the picture: stretched, padded to a square (LLaVA 1.5), or cropped to its middle (CLIP)."""
+STEPS = 4096
+KINDS = ("heat", "boxes", "points", "mask")
+
+
+class BadEvidenceError(Exception):
+    """Evidence that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Pixels by value.
+
+    Attributes:
+        values: (groups,) not negative.
+        pixels: (groups,) how many there are.
+        inside: (groups,) how many of them the truth has.
+    """
+
+    values: np.ndarray
+    pixels: np.ndarray
+    inside: np.ndarray
+
+
+class Evidence:
+    """Where a model looked, for one concept. `kind` is one of `KINDS`."""
+
+    def __init__(self, kind: str, height: int, width: int) -> None:
+        self.kind = kind
+        self.height = height
+        self.width = width
+
+    def groups(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups:
+        """Against a truth, uint8 (height, width); of the pixels that count (None: all)."""
+        raise NotImplementedError
+
+    def ceiling(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups | None:
+        """The best evidence of the same form; None where the form can say the truth itself."""
+        return None
+
+
+class Cells(Evidence):
+    """A heat map of some rows and columns that covers the picture as the model saw it."""
+
+    def __init__(self, values: np.ndarray, geometry: str, height: int, width: int) -> None:
+        super().__init__("heat", height, width)
+        self.values = values
+        self.geometry = geometry
+
+    def groups(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups:
+        pixels, inside = self._counts(truth, counted)
+        values = np.append(self.values.ravel(), 0.0)
+        here = pixels > 0
+        return Groups(values[here], pixels[here], inside[here])
+
+    def ceiling(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups | None:
+        pixels, inside = self._counts(truth, counted)
+        here = pixels > 0
+        return Groups(inside[here] / pixels[here], pixels[here], inside[here])
+
+    def _counts(self, truth: np.ndarray, counted: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        """Pixels and true pixels of each cell, and at the end of what the model did not see."""
+        down, across = _fit(self.height, self.width, *self.values.shape, self.geometry)
+        shown = truth if counted is None else truth * counted
+        inside = down @ shown.astype(np.float32) @ across
+        every = np.outer(down.sum(1), across.sum(0)) if counted is None else down @ counted.astype(np.float32) @ across
+        total = truth.size if counted is None else float(counted.sum())
+        outside = np.array([[total - every.sum()], [float(shown.sum()) - inside.sum()]])
+        return np.append(every.ravel(), outside[0]), np.append(inside.ravel(), outside[1])
+
+
+class Region(Evidence):
+    """A mask or boxes: inside is 1, outside 0."""
+
+    def __init__(self, kind: str, mask: Mask) -> None:
+        super().__init__(kind, mask.height, mask.width)
+        self.mask = mask
+
+    def groups(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups:
+        return _two(self.mask.decode(), truth, counted)
+
+    def ceiling(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups | None:
+        if self.kind == "mask":
+            return None
+        rows, columns = np.flatnonzero(truth.any(1)), np.flatnonzero(truth.any(0))
+        best = np.zeros_like(truth)
+        best[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] = 1
+        return _two(best, truth, counted)
+
+
+class Map(Evidence):
+    """A value for each pixel of the picture."""
+
+    def __init__(self, kind: str, values: np.ndarray) -> None:
+        super().__init__(kind, *values.shape)
+        self.values = values
+
+    def groups(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups:
+        top = float(self.values.max()) or 1.0
+        step = np.minimum((self.values / top * (STEPS - 1) + 0.5).astype(np.int64), STEPS - 1).ravel()
+        weight = None if counted is None else counted.ravel().astype(float)
+        pixels = np.bincount(step, weight, STEPS).astype(float)
+        true = truth.ravel().astype(float) if weight is None else truth.ravel() * weight
+        inside = np.bincount(step, true, STEPS)
+        here = pixels > 0
+        return Groups(np.arange(STEPS)[here] / (STEPS - 1) * top, pixels[here], inside[here])
+
+
+def read(form: Mapping[str, Any], height: int, width: int) -> Evidence:
+    """Evidence from its JSON form (see the README): one of heat, boxes, points, mask.
+
+    Raises:
+        BadEvidenceError: it is none of them, or its numbers make no sense.
+    """
+    kinds = [kind for kind in KINDS if kind in form]
+    if len(kinds) != 1:
+        raise BadEvidenceError(f"it has {len(kinds)} of {', '.join(KINDS)}: give one")
+    try:
+        match kinds[0]:
+            case "heat":
+                return heat(np.asarray(form["heat"], float), str(form.get("geometry", "stretch")), height, width)
+            case "mask":
+                return Region("mask", from_coco(form["mask"], height, width))
+            case "boxes":
+                boxes = [(float(x), float(y), float(w), float(h)) for x, y, w, h in form["boxes"]]
+                if not boxes:
+                    raise BadEvidenceError("it has no box: leave the evidence out")
+                return Region("boxes", union([from_box(box, height, width) for box in boxes]))
+            case _:
+                return points(
+                    form["points"], float(form.get("sigma", 0.02 * float(np.hypot(height, width)))), height, width
+                )
+    except BadMaskError as error:
+        raise BadEvidenceError(str(error)) from None
+    except (TypeError, ValueError) as error:
+        raise BadEvidenceError(f"its {kinds[0]} cannot be read ({error})") from None
+
+
+def heat(values: np.ndarray, geometry: str, height: int, width: int) -> Evidence:
+    """A heat map of any resolution; of the picture's own, every pixel counts for itself."""
+    if values.ndim != 2 or values.size == 0 or not np.isfinite(values).all() or values.min() < 0:
+        raise BadEvidenceError("a heat map is rows of numbers of 0 or more")
+    if geometry not in GEOMETRIES:
+        raise BadEvidenceError(f"geometry {geometry!r} is none of {', '.join(GEOMETRIES)}")
+    if values.shape == (height, width) and values.size > STEPS:
+        return Map("heat", values)
+    return Cells(values, geometry, height, width)
+
+
+def points(places: Any, sigma: float, height: int, width: int) -> Evidence:
+    """Points as the sum of Gaussians of `sigma` pixels."""
+    if not places or sigma <= 0:
+        raise BadEvidenceError("it has no points, or no width for them")
+    rows, columns = np.arange(height)[:, None] + 0.5, np.arange(width)[None] + 0.5
+    values = np.zeros((height, width))
+    for x, y in places:
+        values += np.exp(-((columns - float(x)) ** 2) / (2 * sigma**2)) * np.exp(
+            -((rows - float(y)) ** 2) / (2 * sigma**2)
+        )
+    return Map("points", values)
+
+
+def centre(height: int, width: int) -> Cells:
+    """The prior that things are in the middle: a Gaussian of a quarter of each side, 24 x 24."""
+    steps = (np.arange(24) + 0.5) / 24 - 0.5
+    fall = np.exp(-(steps**2) / (2 * 0.25**2))
+    return Cells(np.outer(fall, fall), "stretch", height, width)
+
+
+def _two(region: np.ndarray, truth: np.ndarray, counted: np.ndarray | None) -> Groups:
+    weight = np.ones_like(truth) if counted is None else counted
+    inside = np.array([float((truth * weight)[region == value].sum()) for value in (1, 0)])
+    pixels = np.array([float(weight[region == value].sum()) for value in (1, 0)])
+    here = pixels > 0
+    return Groups(np.array([1.0, 0.0])[here], pixels[here], inside[here])
+
+
+@lru_cache(maxsize=64)
+def _fit(height: int, width: int, rows: int, columns: int, geometry: str) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, height) and (width, columns) of 0 and 1: which pixels a cell holds, by the middle of the pixel."""
+    side = {"pad": max(height, width), "crop": min(height, width)}.get(geometry)
+    found = []
+    for size, cells in ((height, rows), (width, columns)):
+        whole = side or size
+        place = np.floor((np.arange(size) + 0.5 + (whole - size) / 2) / whole * cells).astype(int)
+        matrix = np.zeros((cells, size), np.float32)
+        seen = (place >= 0) & (place < cells)
+        matrix[place[seen], np.flatnonzero(seen)] = 1
+        found.append(matrix)
+    return found[0], found[1].T.copy()
