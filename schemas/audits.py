@@ -105,7 +105,8 @@ class Audit:
         if len(self.shows) < (2 if self.kind == "pair" else 1):
             raise GoldsmithError(f"[audit {self.name} > shows] people must see what they judge: name its column")
         medium = {"transcription": "audio", "mask": "image", "parts": "image"}.get(self.kind)
-        medium = "text" if self.kind in ("spans", "rubric") else medium
+        if self.kind == "spans" or any(attribute.evidence for attribute in self.rubric):
+            medium = "text"
         if medium and self.shows[0].medium != medium:
             raise GoldsmithError(f"[audit {self.name} > shows] of a {self.kind} the first must be {medium}")
         shares = [self.max_error, self.confidence, *(share for _, share in self.targets)]

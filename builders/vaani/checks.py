@@ -6,6 +6,7 @@ what a person should look at a `warn`. Only what dropping rows cannot mend block
 
 from __future__ import annotations
 
+from builders.vaani.audits import AUDITS
 from builders.vaani.checks_audio import AUDIO_CHECKS
 from builders.vaani.checks_text import TEXT_CHECKS
 from builders.vaani.checks_whole import WHOLE_CHECKS, WHOLE_VIEWS
@@ -13,4 +14,4 @@ from builders.vaani.plots import PLOTS, heard
 from schemas import CheckSet
 
 _ALL = (*AUDIO_CHECKS, *TEXT_CHECKS, *WHOLE_CHECKS)
-CHECKS = CheckSet(_ALL, WHOLE_VIEWS, (*PLOTS, *heard(_ALL)))
+CHECKS = CheckSet(_ALL, WHOLE_VIEWS, (*PLOTS, *heard(_ALL)), AUDITS)
