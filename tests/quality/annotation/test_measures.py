@@ -165,6 +165,6 @@ def test_overlap_of_boxes_is_that_of_their_pixels(a: list[shapes.Box], b: list[s
 
 
 def test_gamma_of_spans() -> None:
-    pytest.importorskip("pygamma_agreement", reason="the extra `gamma` is not installed")
+    pytest.importorskip("pygamma_agreement", reason="pygamma-agreement is not installed")
     same = [Span(0, 5, "x"), Span(8, 12, "y")]
     assert spans.gamma([("a", same), ("b", same)], 20) == pytest.approx(1)
