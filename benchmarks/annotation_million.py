@@ -41,11 +41,11 @@ def make(con: duckdb.DuckDBPyConnection, judgements: int) -> None:
     con.execute("""
         CREATE OR REPLACE TABLE judged AS
         WITH said AS (SELECT item, label, count(*) AS n FROM judged GROUP BY ALL),
-        sizes AS (SELECT item, count(*) AS m FROM judged GROUP BY item)
-        SELECT j.* EXCLUDE (known), coalesce(known, (n - 1) / (m - 1)) AS score
-        FROM judged j JOIN said USING (item, label) JOIN sizes USING (item) WHERE m > 1
+        sizes AS (SELECT item, count(*) AS m FROM judged GROUP BY item),
+        first AS (SELECT item, arg_max(label, n) AS other FROM said GROUP BY item)
+        SELECT j.* EXCLUDE (known), other, coalesce(known, (n - 1) / (m - 1)) AS score
+        FROM judged j JOIN said USING (item, label) JOIN sizes USING (item) JOIN first USING (item) WHERE m > 1
     """)
-    con.execute("CREATE TABLE truths AS SELECT DISTINCT item, 'label' || truth AS label FROM drawn WHERE gold")
     con.execute("CREATE VIEW votes AS SELECT item, annotator, label, position FROM judged WHERE NOT gold")
 
 

@@ -23,12 +23,14 @@ class Consensus:
 
     Attributes:
         posterior: items x labels.
+        others: votes x labels, the same for the item of each vote if this vote had not been given.
         confusion: person -> labels x labels, P(answer | truth).
     """
 
     items: list[str]
     labels: list[str]
     posterior: NDArray[np.float64]
+    others: NDArray[np.float64]
     confusion: dict[str, NDArray[np.float64]]
     shares: NDArray[np.float64]
 
@@ -61,20 +63,27 @@ def dawid_skene(
     fixed = {item_of[item]: label_of[label] for item, label in (known or {}).items() if item in item_of}
     posterior = _certain(posterior / np.maximum(posterior.sum(1, keepdims=True), 1), fixed)
     confusion, shares = np.zeros((len(people), k, k)), np.zeros(k)
+    logs, own = np.zeros((len(items), k)), np.zeros((len(votes), k))
     weights = _first_weights(len(items), fixed)
     for _ in range(_STEPS):
         confusion, shares = _learn(posterior * weights, i, p, v, len(people))
         weights = np.ones((len(items), 1))
+        own = np.log(confusion)[p, :, v]
         logs = np.tile(np.log(shares), (len(items), 1))
-        np.add.at(logs, i, np.log(confusion)[p, :, v])
-        logs -= logs.max(1, keepdims=True)
-        new = np.exp(logs)
-        new = _certain(new / new.sum(1, keepdims=True), fixed)
+        np.add.at(logs, i, own)
+        new = _certain(_shares(logs), fixed)
         moved = float(np.abs(new - posterior).max(initial=0))
         posterior = new
         if moved < _STILL:
             break
-    return Consensus(items, list(labels), posterior, dict(zip(people, confusion, strict=True)), shares)
+    others = _shares(logs[i] - own)
+    return Consensus(items, list(labels), posterior, others, dict(zip(people, confusion, strict=True)), shares)
+
+
+def _shares(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of the logarithms in each row."""
+    shares = np.exp(logs - logs.max(1, keepdims=True))
+    return shares / shares.sum(1, keepdims=True)
 
 
 def _first_weights(items: int, fixed: Mapping[int, int]) -> NDArray[np.float64]:

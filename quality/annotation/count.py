@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from quality.annotation import kinds
@@ -19,7 +20,7 @@ from schemas import Audit
 RIGHT, WRONG = "right", "wrong"
 
 _JUDGED = pa.schema(
-    [(name, pa.string()) for name in ("item", "item_id", "stratum", "annotator", "label")]
+    [(name, pa.string()) for name in ("item", "item_id", "stratum", "annotator", "label", "other")]
     + [("position", pa.int32()), ("place", pa.int64()), ("seconds", pa.float64()), ("gold", pa.bool_())]
     + [("score", pa.float64()), ("side", pa.string()), ("similarity", pa.float64()), ("made_by", pa.string())]
 )
@@ -27,7 +28,7 @@ _JUDGED = pa.schema(
 
 @dataclass(frozen=True)
 class Votes:
-    """All answers in DuckDB: `judged` (see `quality.annotation.people`), `truths`, and the view `votes` of the sample.
+    """All answers in DuckDB: `judged` (see `quality.annotation.people`) and the view `votes` of the sample.
 
     Attributes:
         labels: what can be voted: the labels of the audit, or `right` and `wrong` (the dataset's answer is).
@@ -65,19 +66,13 @@ def count(plan: Plan, judgements: Sequence[Judgement]) -> Votes:
         for index, one in enumerate(answers):
             others = [alike[index][other] for other in range(len(answers)) if other != index]
             rows.append(_row(plan, item, one, others, labels, places[one.person, key]))
-    fitted = dawid_skene([(r["item"], r["annotator"], r["label"]) for r in rows if r["label"]], labels, known(plan))
+    voted = [row for row in rows if row["label"]]
+    fitted = dawid_skene([(row["item"], row["annotator"], row["label"]) for row in voted], labels, known(plan))
     said = {key: fitted.label(index) for index, key in enumerate(fitted.items)}
-    _score(rows, fitted)
+    _compare(voted, fitted, known(plan))
     con = duckdb.connect(config={"threads": 2})
     con.register("_rows", pa.Table.from_pylist(rows, _JUDGED))
     con.execute("CREATE TABLE judged AS FROM _rows")
-    truths = [
-        {"item": item.key, "label": item.answer["label"] if audit.votes else RIGHT}
-        for item in plan.items
-        if item.role == "gold" and item.answer is not None
-    ]
-    con.register("_truths", pa.Table.from_pylist(truths, pa.schema([("item", pa.string()), ("label", pa.string())])))
-    con.execute("CREATE TABLE truths AS FROM _truths")
     con.execute(
         "CREATE VIEW votes AS SELECT item, annotator, label, position, stratum FROM judged "
         "WHERE NOT gold AND label <> ''"
@@ -85,12 +80,18 @@ def count(plan: Plan, judgements: Sequence[Judgement]) -> Votes:
     return Votes(con, labels, said)
 
 
-def _score(rows: Sequence[dict[str, Any]], fitted: Consensus) -> None:
-    """How likely each answer is right, by all answers together, where several judged and there is no better measure."""
-    index = {key: number for number, key in enumerate(fitted.items)}
-    for row in rows:
-        if row["label"] and not row["gold"] and row["score"] is not None:
-            row["score"] = float(fitted.posterior[index[row["item"]], row["position"]])
+def _compare(voted: Sequence[dict[str, Any]], fitted: Consensus, truths: Mapping[str, str]) -> None:
+    """What each answer is compared with: the known label of a gold item, else what all the others together say.
+
+    The others count by how far they are to be trusted, so that one who errs does not spoil the score of the rest.
+    """
+    for number, row in enumerate(voted):
+        if row["gold"]:
+            row["other"] = truths[row["item"]]
+        elif row["score"] is not None:  # others judged it, too
+            others = fitted.others[number]
+            row["other"] = fitted.labels[int(np.flatnonzero(others >= others.max() - 1e-9)[0])]
+            row["score"] = float(others[row["position"]])
 
 
 def _row(
@@ -109,6 +110,7 @@ def _row(
         "stratum": item.stratum,
         "annotator": one.person,
         "label": label,
+        "other": None,
         "position": labels.index(label) if label else -1,
         "place": place,
         "seconds": one.seconds,

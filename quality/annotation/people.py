@@ -1,10 +1,9 @@
 """What each person's answers look like: how often they are right, whether that changes, and who should be looked at.
 
-Reads the table `judged` (item, annotator, label, position, place, seconds, gold BOOLEAN, score DOUBLE, side VARCHAR):
-`place` is the order in which the person answered; `score` (0 to 1) how well the answer goes with the known one of a
-gold item, else with what all people together say of an item that several judged (so that one who errs does not spoil
-the score of the others), null where there is nothing to compare with. The label of a gold item is in `truths` (item,
-label).
+Reads the table `judged` (item, annotator, label, other, position, place, seconds, gold BOOLEAN, score DOUBLE, side):
+`other` is the label that the answer is compared with, the known one of a gold item or what all others together say,
+null where nobody else judged the item; `score` (0 to 1) is how well the answer goes with that; `place` is the order in
+which the person answered; `side` the side of a pair that was chosen.
 
 Tests are strict (about one false alarm in a thousand people), for a person is behind each; a flag asks to look, no
 more.
@@ -27,8 +26,8 @@ _FEWEST = 20
 _LEAST_DRIFT = 0.05
 """A smaller change of the score is of no matter, however sure."""
 
-_CHANCE = 0.2
-"""A kappa that is surely below this is no better than guessing."""
+_CHANCE, _SURELY = 0.2, 0.4
+"""A kappa below the first, and surely below the second, is hardly better than guessing."""
 _QUICK = 1 / 3
 
 
@@ -38,13 +37,13 @@ class Person:
 
     Attributes:
         gold, gold_right: gold items answered, and answered right.
-        kappa, kappa_high: with the others and the gold answers, and its upper 97.5 % bound.
-        score: mean agreement with gold answers and with what all say together.
+        kappa, kappa_high: with what the others say together and the gold answers, and its upper 97.5 % bound.
+        score: mean agreement with the same.
         windows: the mean score in tenths of their answers, in order.
         drift: z of the score of the second half against the first; `change` is their difference.
         seconds: the median per answer.
         odd_times: answers whose time is far from the person's own usual one.
-        confusion: (their label, that of the others or of gold) -> answers.
+        confusion: (their label, what it is compared with) -> answers.
     """
 
     name: str
@@ -88,10 +87,10 @@ def people(con: duckdb.DuckDBPyConnection, *, tolerance: float = 1.0) -> list[Pe
     for name, label, n in con.execute(by_label).fetchall():
         labels.setdefault(name, {})[label] = n
     cells = confusion(con)
-    kappas = _kappas(con, cells)
     found = []
     for name, answers, gold, right, score, seconds in base:
         z, change, compared = drifts.get(name, (None, 0.0, 0))
+        kappa, high = _kappa(cells.get(name, {}))
         measured = compared >= _FEWEST and z is not None and math.isfinite(z)
         found.append(
             Person(
@@ -99,8 +98,8 @@ def people(con: duckdb.DuckDBPyConnection, *, tolerance: float = 1.0) -> list[Pe
                 answers=answers,
                 gold=gold,
                 gold_right=right,
-                kappa=kappas.get(name, (None, None))[0],
-                kappa_high=kappas.get(name, (None, None))[1],
+                kappa=kappa,
+                kappa_high=high,
                 score=score,
                 windows=windows.get(name, ()),
                 drift=z if measured else None,
@@ -148,49 +147,30 @@ def _windows(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[float | None, ..
     return {name: tuple(scores) for name, scores in found.items()}
 
 
-CONFUSION = """
-SELECT a.annotator, a.label AS said, b.label AS other, count(*) AS n
-FROM judged a JOIN judged b ON a.item = b.item AND a.annotator <> b.annotator WHERE NOT a.gold GROUP BY ALL
-UNION ALL
-SELECT a.annotator, a.label, t.label, count(*) FROM judged a JOIN truths t ON a.item = t.item WHERE a.gold GROUP BY ALL
-"""
-"""What each person says, against what the others say of the same items and against the gold answers."""
-
-
 def confusion(con: duckdb.DuckDBPyConnection) -> dict[str, dict[tuple[str, str], int]]:
-    """Person -> (their label, the others' label) -> answers."""
+    """Person -> (their label, what it is compared with) -> answers."""
     found: dict[str, dict[tuple[str, str], int]] = {}
-    query = f"SELECT annotator, said, other, sum(n)::BIGINT FROM ({CONFUSION}) GROUP BY ALL ORDER BY ALL"
+    query = "SELECT annotator, label, other, count(*) FROM judged WHERE other IS NOT NULL GROUP BY ALL ORDER BY ALL"
     for name, said, other, n in con.execute(query).fetchall():
         found.setdefault(name, {})[said, other] = n
     return found
 
 
-def _kappas(
-    con: duckdb.DuckDBPyConnection, confusions: Mapping[str, Mapping[tuple[str, str], int]]
-) -> dict[str, tuple[float | None, float | None]]:
-    """Cohen's kappa of each person with all others pooled, with its upper bound (Fleiss, Cohen and Everitt 1969, simple
-    form); answers are counted by item, for several others to one item are no more items."""
-    items = dict(
-        con.execute("SELECT annotator, count(*) FILTER (score IS NOT NULL) FROM judged GROUP BY annotator").fetchall()
-    )
-    found: dict[str, tuple[float | None, float | None]] = {}
-    for name, cells in confusions.items():
-        total = sum(cells.values())
-        said: dict[str, int] = {}
-        others: dict[str, int] = {}
-        for (mine, theirs), n in cells.items():
-            said[mine] = said.get(mine, 0) + n
-            others[theirs] = others.get(theirs, 0) + n
-        same = sum(n for (mine, theirs), n in cells.items() if mine == theirs) / total
-        by_chance = sum(n * others.get(label, 0) for label, n in said.items()) / total**2
-        if by_chance >= 1 or items[name] < _FEWEST:
-            found[name] = (None, None) if by_chance >= 1 else ((same - by_chance) / (1 - by_chance), None)
-            continue
-        kappa = (same - by_chance) / (1 - by_chance)
-        error = math.sqrt(same * (1 - same) / items[name]) / (1 - by_chance)
-        found[name] = (kappa, kappa + 1.96 * error)
-    return found
+def _kappa(cells: Mapping[tuple[str, str], int]) -> tuple[float | None, float | None]:
+    """Cohen's kappa of a person's answers and what they are compared with, and its upper 97.5 % bound (Cohen 1960)."""
+    total = sum(cells.values())
+    said: dict[str, int] = {}
+    others: dict[str, int] = {}
+    for (mine, theirs), n in cells.items():
+        said[mine] = said.get(mine, 0) + n
+        others[theirs] = others.get(theirs, 0) + n
+    by_chance = sum(n * others.get(label, 0) for label, n in said.items()) / total**2 if total else 1.0
+    if by_chance >= 1:
+        return None, None
+    same = sum(n for (mine, theirs), n in cells.items() if mine == theirs) / total
+    kappa = (same - by_chance) / (1 - by_chance)
+    error = math.sqrt(same * (1 - same) / total) / (1 - by_chance)
+    return kappa, kappa + 1.96 * error if total >= _FEWEST else None
 
 
 def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: float = 0.8) -> list[Flag]:
@@ -213,9 +193,9 @@ def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: 
         if swaps:
             text = ", ".join(f"says {said} for {meant}" for said, meant in swaps)
             raised.append(Flag(person.name, "swapped_labels", text, float(len(swaps))))
-        elif person.kappa is not None and person.kappa_high is not None and person.kappa_high < _CHANCE:
-            text = f"kappa with the others {person.kappa:.2f}: hardly better than guessing"
-            raised.append(Flag(person.name, "guessing", text, person.kappa))
+        elif person.kappa_high is not None and (person.kappa or 0) < _CHANCE and person.kappa_high < _SURELY:
+            text = f"kappa with the others {person.kappa or 0:.2f}: hardly better than guessing"
+            raised.append(Flag(person.name, "guessing", text, person.kappa or 0.0))
         if person.drift is not None and abs(person.drift) > _Z and abs(person.change) >= _LEAST_DRIFT:
             way = "worse" if person.drift < 0 else "better"
             text = f"the second half of the answers is {way} than the first (z {person.drift:.1f})"
@@ -232,16 +212,19 @@ def _swaps(cells: Mapping[tuple[str, str], int]) -> list[tuple[str, str]]:
     """Labels that stand for one another in a circle: (said, meant). A bias to one label is no circle."""
     meant: dict[str, str] = {}
     for said in sorted({said for said, _ in cells}):
-        right = cells.get((said, said), 0)
         n, other = max((n, other) for (mine, other), n in cells.items() if mine == said)
-        if other != said and n > right and binomial_cdf(right, n + right, 0.5) < _P:
+        if other != said and n > cells.get((said, said), 0):
             meant[said] = other
-    circles = set()
+    circles: set[tuple[str, str]] = set()
     for start in meant:
         path = [start]
         while (step := meant.get(path[-1])) is not None and step not in path:
             path.append(step)
-        if step == start:
+        if step != start:
+            continue
+        right = sum(cells.get((said, said), 0) for said in path)
+        turned = sum(cells[said, meant[said]] for said in path)
+        if binomial_cdf(right, right + turned, 0.5) < _P:
             circles |= {(said, meant[said]) for said in path}
     return sorted(circles)
 

@@ -6,7 +6,6 @@ in the folder of the audit shows both, for those who settle the disagreements.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from quality.annotation.report import AuditReport, Found
 
 _HERE = Path(__file__).parent
-_STYLE = _HERE.parent / "templates" / "report.css"
+_STYLE = _HERE / "templates" / "audit.css"
 _ROWS = 50
 """Disagreements that are listed; all are in labels.parquet."""
 
@@ -128,12 +127,15 @@ def _spark(windows: Sequence[float | None]) -> Markup:
 
 
 def _disagreements(made: AuditReport, work: Work, private: bool) -> list[dict[str, Any]]:
-    """The rows to look at: wrong, unsure, or judged differently; the least alike first."""
+    """The rows to look at: wrong, then unsure, then judged differently; of each the least alike first."""
     answers: dict[str, list[Judgement]] = defaultdict(list)
     for line in work.lines("judgements.jsonl"):
         answers[line["key"]].append(Judgement(**line))
     chosen = [one for one in made.found if one.state in ("wrong", "unsure") or (one.agreement or 1) < 1]
-    chosen.sort(key=lambda one: (one.agreement if one.agreement is not None else 1, one.state, one.item.item_id))
+    order = {"wrong": 0, "unsure": 1}
+    chosen.sort(
+        key=lambda one: (order.get(one.state, 2), 1 if one.agreement is None else one.agreement, one.item.item_id)
+    )
     return [_line(made, one, answers[one.item.key], private) for one in chosen]
 
 
@@ -151,7 +153,7 @@ def _line(made: AuditReport, one: Found, answers: Sequence[Judgement], private: 
         "found": one,
         "dataset": kinds.shown_briefly(audit, one.item.answer, one.item.text) if closed else "",
         "said": said,
-        "shown": json.dumps(one.item.shown, ensure_ascii=False)[:300] if private else "",
+        "shown": " | ".join(one.item.shown)[:300] if private else "",
     }
 
 

@@ -68,8 +68,8 @@ def _covered(spans: Collection[Span]) -> set[tuple[int, str]]:
 def gamma(sets: Sequence[tuple[str, Collection[Span]]], length: int) -> float:
     """Mathet's gamma of several people's spans over a text: agreement on place and label, corrected for chance.
 
-    Needs the extra `gamma` (pygamma-agreement, heavy: a minute for the first call). NaN where fewer than two people
-    marked anything.
+    Needs pygamma-agreement (heavy, not installed with this toolkit; a minute for the first call). NaN where fewer than
+    two people marked anything.
     """
     from pyannote.core import Segment  # pyright: ignore[reportMissingImports]
     from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum  # pyright: ignore[reportMissingImports]
