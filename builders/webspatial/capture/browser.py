@@ -6,7 +6,10 @@ Not its business: pages (`page`) and what to do with them (`runner`).
 from __future__ import annotations
 
 import os
+import platform
 import shutil
+import subprocess
+import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +38,11 @@ FLAGS = (
     "--autoplay-policy=no-user-gesture-required",
     "--js-flags=--max-old-space-size=2048",
 )
+SPARTICUZ = "153.0.0"
+_UNBROTLI = (
+    "const fs = require('fs'), z = require('zlib'); require('stream').pipeline(fs.createReadStream(process.argv[1]), "
+    "z.createBrotliDecompress(), fs.createWriteStream(process.argv[2]), e => process.exit(e ? 1 : 0))"
+)
 PROBE = """() => { const c = document.createElement('canvas'); const g = c.getContext('webgl2') ||
 c.getContext('webgl');
  if (!g) return null; const e = g.getExtension('WEBGL_debug_renderer_info');
@@ -47,6 +55,38 @@ def find_browser() -> Path | None:
     if named:
         return Path(named) if Path(named).is_file() else None
     return next((Path(found) for name in NAMES if (found := shutil.which(name))), None)
+
+
+def from_registry(folder: Path) -> Path | None:
+    """Chromium from the npm package @sparticuz/chromium, unpacked into `folder`; None where npm or node lacks.
+
+    It runs on x86_64 Linux and needs libnss3, libnspr4 and libexpat1 from the system.
+    """
+    program = folder / "chromium"
+    if program.is_file():
+        return program
+    if shutil.which("npm") is None or shutil.which("node") is None or platform.machine() not in ("x86_64", "AMD64"):
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    fetch = ["npm", "pack", f"@sparticuz/chromium@{SPARTICUZ}", "--silent", "--ignore-scripts"]
+    done = subprocess.run(fetch, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603
+    archive = folder / (done.stdout.split() or ["none"])[-1]
+    if done.returncode or not archive.is_file():
+        return None
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    archive.unlink()
+    for name, target in (("chromium.br", "chromium.part"), ("swiftshader.tar.br", "swiftshader.tar")):
+        source = str(folder / "package" / "bin" / name)
+        unpack = ["node", "-e", _UNBROTLI, source, str(folder / target)]
+        if subprocess.run(unpack, check=False, capture_output=True).returncode:  # noqa: S603
+            return None
+    with tarfile.open(folder / "swiftshader.tar") as libraries:
+        libraries.extractall(folder, filter="data")
+    shutil.rmtree(folder / "package")
+    (folder / "chromium.part").chmod(0o755)
+    (folder / "chromium.part").rename(program)
+    return program
 
 
 def missing() -> str | None:

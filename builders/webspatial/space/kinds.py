@@ -89,7 +89,7 @@ _ALL = (
          "Is the right object the left one turned, or its mirror image?", (r"\bmirror", r"\bturned\b")),
     Kind("mental_choice", "rotation", "same_object", (),
          "Which of the objects 1, 2 and 3 is the object on the left, turned? The others are mirror images.",
-         (r"\bmirror", r"\bwhich of\b")),
+         (r"\bmirror", r"\bwhich of\b", r"\bturned\b")),
     Kind("trajectory", "time", "trajectory", ("a",),
          "Seen from the camera, where does {a} move: left, right, towards the camera or away from it?",
          (r"\bmoves?\b", r"\btowards\b", r"\baway\b")),

@@ -24,7 +24,7 @@ def changes_of(s: Scene, o: Obj) -> list[Mapping[str, Any]]:
 
 
 def _kinds(changes: Sequence[Mapping[str, Any]]) -> set[str]:
-    return {KINDS.get(c["type"]) or str(c["type"]) for c in changes}
+    return {KINDS[c["type"]] if c["type"] in KINDS else str(c["type"]) for c in changes}
 
 
 @tool("(a: Object) -> left | right | towards | away", "viewer", ("left", "right", "towards", "away"))

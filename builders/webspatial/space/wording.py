@@ -60,7 +60,50 @@ def same(text: str, c: Candidate) -> bool:
     read_back = parse(text)
     if read_back is None or read_back[0] != c.kind or read_back[2] != (parse(c.text) or ("", [], {}))[2]:
         return False
+    if _directions(text) != _directions(c.text):
+        return False
     return _references(text) == _references(c.text) and read_back[1] == (parse(c.text) or ("", [], {}))[1]
+
+
+_SAME = {"closer": "nearer", "closest": "nearest", "furthest": "farthest", "bigger": "larger", "within": "inside"}
+_DIRECTIONS = {
+    "left",
+    "right",
+    "front",
+    "behind",
+    "above",
+    "below",
+    "nearer",
+    "nearest",
+    "farthest",
+    "larger",
+    "smaller",
+    "inside",
+    "outside",
+    "on",
+    "under",
+    "over",
+    "between",
+    "towards",
+    "away",
+    "mirror",
+    "mirrored",
+    "half",
+    "double",
+    "same",
+    "first",
+    "last",
+    "around",
+    "hidden",
+    "yes",
+    "no",
+}
+
+
+def _directions(text: str) -> set[str]:
+    """The words of place, order and size in a text, synonyms as one; none may be added or lost."""
+    words = {_SAME.get(w, w) for w in re.findall(r"[a-z]+", text.lower())}
+    return words & _DIRECTIONS
 
 
 def _references(text: str) -> list[str]:

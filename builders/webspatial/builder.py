@@ -1,0 +1,159 @@
+"""WebSpatial: from stored captures of web 3D pages to scenes, objects, events and questions.
+
+A capture (`capture`) is a recorded, pinned input; making one needs a browser, this builder does not. A shard a capture
+makes the rows of its scene; one shard sees all captures and makes the questions (`space.planner`), for how many are
+asked of each answer is decided over the whole (`space.balance`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from builders.api import Batch, Read, Reject, Shard
+from builders.webspatial import rows
+from builders.webspatial.capture import store
+from builders.webspatial.checks import CHECKS
+from builders.webspatial.pictures import question_picture
+from builders.webspatial.schema import EVENTS, OBJECTS, QUESTIONS, SCENES, SCHEMA
+from builders.webspatial.score import ScoreReport, score
+from builders.webspatial.space import planner, wording
+from builders.webspatial.space.agree import agreement
+from builders.webspatial.space.balance import balanced, folds
+from builders.webspatial.space.kinds import KINDS
+from builders.webspatial.space.scene import Scene, load
+from schemas import CheckSet, Dataset, DatasetFolder
+
+if TYPE_CHECKING:
+    from builders.sources import Sources
+
+SOURCE = "captures"
+WORDS = "words"
+REASONS = frozenset({
+    "no_scene", "no_webgl", "webgpu", "needs_network", "missing_file", "page_error", "too_many_drawables", "no_camera",
+    "time_limit", "memory_limit", "crashed", "no_answer", "may_not_be_passed_on",
+})  # fmt: skip
+"""Why a page has no scene: the reasons of `capture.one`, and what may not be passed on."""
+
+
+@dataclass(frozen=True)
+class WebSpatial:
+    """The builder; see `builders.api.Builder`."""
+
+    schema: Dataset = SCHEMA
+    version: str = "1.0.0"
+    folder: Path = Path(__file__).parent
+    checks: CheckSet = CHECKS
+    expected_rejects: frozenset[str] = REASONS
+    reject_budget: float = 0.0
+
+    def plan(self, sources: Sources) -> Iterable[Shard]:
+        """A shard a capture, one for the pages without a capture, one for the questions."""
+        root = sources.path(SOURCE)
+        for name in store.names(root):
+            yield Shard(f"scene.{name}", (SOURCE,), {"id": name, "all": not sources.redistributable_only})
+        yield Shard("rejects", (SOURCE,))
+        words = (WORDS,) if WORDS in sources.names and sources.given(WORDS) else ()
+        yield Shard("questions", (SOURCE, *words), {"all": not sources.redistributable_only, "words": bool(words)})
+
+    def build(self, shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
+        """The rows of a scene, the rejected pages, or the questions."""
+        root = sources.path(SOURCE)
+        if shard.name == "questions":
+            words = wording.read(sources.text(WORDS)) if shard.parameters["words"] else wording.Recorded({}, ())
+            return _questions(root, shard.parameters["all"], words)
+        return _rejects(root) if shard.name == "rejects" else _scene(root, shard)
+
+    def score(self, folder: DatasetFolder, predictions: Path) -> ScoreReport:
+        """Score predictions; see `score`."""
+        return score(folder, predictions)
+
+
+def _scene(root: Path, shard: Shard) -> Iterator[Batch | Reject | Read]:
+    capture = store.read(root / shard.parameters["id"])
+    place = f"{capture.id}/capture.json.gz"
+    yield Read(SOURCE, "scenes", 1)
+    page = capture.data["page"]
+    if not page["redistribute"] and not shard.parameters["all"]:
+        message = f"its licence is {page['licence']}"
+        yield Reject("scenes", "may_not_be_passed_on", message, SOURCE, place, f"{page['group']}/{page['path']}")
+        return
+    scene = load(capture.id, capture.data)
+    for table, made in (
+        (SCENES, [rows.scene_row(capture, scene)]),
+        (OBJECTS, rows.object_rows(scene)),
+        (EVENTS, rows.event_rows(capture)),
+    ):
+        if made:
+            batch = pa.RecordBatch.from_pylist(made, table.arrow)
+            yield Batch(table.name, "test", batch, SOURCE, [place] * len(made))
+
+
+def _rejects(root: Path) -> Iterator[Batch | Reject | Read]:
+    count = 0
+    for line, record in store.rejects(root):
+        count += 1
+        page = f"{record['group']}/{record['path']}"
+        yield Reject("scenes", record["status"], record["message"], SOURCE, f"rejects.jsonl line {line}", page)
+    yield Read(SOURCE, "scenes", count)
+
+
+def chosen_questions(
+    root: Path, words: wording.Recorded | None = None, *, all_of_them: bool = True
+) -> tuple[list[Scene], list[planner.Candidate], dict[str, str]]:
+    """The scenes that are asked about, the questions that are asked, and each scene's half."""
+    scenes: list[Scene] = []
+    found: list[planner.Candidate] = []
+    for name in store.names(root):
+        capture = store.read(root / name)
+        if not all_of_them and not capture.data["page"]["redistribute"]:
+            continue
+        if rows.why_not(capture, agreement(capture.data["graph"])) is None:
+            scenes.append(load(name, capture.data))
+            found += [*planner.candidates(scenes[-1]), *wording.planned(scenes[-1], words.plans if words else ())]
+    fold = folds(c.scene for c in found)
+    return scenes, balanced(found, fold), fold
+
+
+def _questions(root: Path, all_of_them: bool, words: wording.Recorded) -> Iterator[Batch | Reject | Read]:
+    scenes, chosen, fold = chosen_questions(root, words, all_of_them=all_of_them)
+    by_scene: dict[str, list[planner.Candidate]] = {}
+    for c in chosen:
+        by_scene.setdefault(c.scene, []).append(c)
+    for scene in scenes:
+        some = by_scene.get(scene.id, [])
+        if some:
+            capture = store.read(root / scene.id)
+            pictures = [question_picture(c, scene, capture) for c in some]
+            made = [_question_row(c, fold[scene.id], p, words.paraphrases) for c, p in zip(some, pictures, strict=True)]
+            batch = pa.RecordBatch.from_pylist(made, QUESTIONS.arrow)
+            yield Batch("questions", "test", batch, SOURCE, [f"{scene.id}/capture.json.gz"] * len(made))
+
+
+def _question_row(c: planner.Candidate, fold: str, picture: bytes, words: dict[str, str]) -> dict[str, Any]:
+    worded = words.get(c.id)
+    return {
+        "question_id": c.id,
+        "scene_id": c.scene,
+        "type": c.kind,
+        "group": KINDS[c.kind].group,
+        "style": c.style,
+        "fold": fold,
+        "text": c.text,
+        "options": list(c.options),
+        "answer": c.answer,
+        "image": {"bytes": picture, "path": f"{c.id}.png"},
+        "program": rows.text(c.program),
+        "marks": rows.text(c.marks),
+        "trace": rows.text(list(c.trace)),
+        "margin": c.margin,
+        "difficulty": c.difficulty,
+        "paraphrase": worded if worded is not None and wording.same(worded, c) else None,
+    }
+
+
+BUILDER = WebSpatial()
