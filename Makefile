@@ -30,6 +30,9 @@ demo: $(VENV)/ready  ## build, check, document and release every dataset from it
 	  if [ -f $$waivers ]; then set -- --waivers $$waivers; else set --; fi; \
 	  $(BIN)/goldsmith release $(OUT)/$$name -o $(OUT)/releases/$$name "$$@"; \
 	done; \
+	echo "== webspatial: some of its pages again, in a browser"; \
+	$(BIN)/python -m builders.webspatial try -o $(OUT)/webspatial-again; \
+	$(BIN)/python -m builders.webspatial gallery $(OUT)/webspatial -o $(OUT)/webspatial-gallery.html; \
 	echo; echo "Reports to look at:"; ls $(OUT)/*/quality/report.html
 
 test: $(VENV)/ready  ## run the tests
