@@ -26,7 +26,7 @@ _FEWEST = 20
 _LEAST_DRIFT = 0.05
 """A smaller change of the score is of no matter, however sure."""
 
-_CHANCE, _SURELY = 0.2, 0.4
+_CHANCE, _SURELY = 0.25, 0.45
 """A kappa below the first, and surely below the second, is hardly better than guessing."""
 _QUICK = 1 / 3
 
