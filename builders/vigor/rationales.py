@@ -56,6 +56,7 @@ _HYPOTHESES = frozenset(
         "were",
     )
 )
+_MODALS = frozenset(("would", "could", "might", "may"))
 _STOPS = frozenset(("but", "however", "although", "though", "because", "so", "then", "yet", "instead", "while"))
 _LINKS = frozenset(("be", "look", "appear", "seem"))
 _NOUNS = ("object", "part")
@@ -175,19 +176,24 @@ def _words(text: str) -> list[_Word]:
 
 
 def _scopes(words: list[_Word], question: bool, text: str) -> list[str]:
-    """The scope of each word: of a question whole, of `no` and `if` up to a comma, semicolon or `but`."""
+    """The scope of each word. A question counts whole, `would` for its whole clause, `no` and `if` for what follows them
+    in it; a clause ends at a comma, semicolon, colon, bracket or a word like `but`."""
     if question:
         return ["question"] * len(words)
-    scopes, current = [], "asserted"
+    scopes: list[str] = []
+    current, start, modal = "asserted", 0, False
     for index, word in enumerate(words):
         between = text[words[index - 1].end : word.start] if index else ""
         if index and (word.text in _STOPS or any(mark in between for mark in ",;:()")):
-            current = "asserted" if word.text not in ("nor", "or") else current
-        if word.text in _NEGATIONS or word.text.endswith("n't"):
-            current = "negated" if current != "hypothetical" else current
+            current, start, modal = "asserted", index, False
+        if (word.text in _NEGATIONS or word.text.endswith("n't")) and current != "hypothetical":
+            current = "negated"
         elif word.text in _HYPOTHESES:
             current = "hypothetical"
+            modal = modal or word.text in _MODALS
         scopes.append(current)
+        if modal:
+            scopes[start:] = ["hypothetical"] * (index + 1 - start)
     return scopes
 
 

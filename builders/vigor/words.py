@@ -11,39 +11,122 @@ COLOURS: Final = ("black", "blue", "brown", "green", "grey", "orange", "pink", "
 """Berlin and Kay's eleven basic terms, with `grey` for both spellings."""
 
 COLOUR_ALIASES: Final = {
-    "gray": "grey", "silver": "grey", "violet": "purple", "lilac": "purple", "lavender": "purple", "magenta": "pink",
-    "maroon": "red", "navy": "blue", "teal": "green", "turquoise": "green", "cyan": "blue", "tan": "brown",
-    "beige": "brown", "olive": "green", "lime": "green", "salmon": "pink", "gold": "yellow", "golden": "yellow",
-    "mauve": "purple", "crimson": "red", "khaki": "brown", "peach": "orange", "indigo": "blue", "plum": "purple",
-    "sky": "blue", "blond": "yellow", "blonde": "yellow",
-}  # fmt: skip
+    "gray": "grey",
+    "silver": "grey",
+    "violet": "purple",
+    "lilac": "purple",
+    "lavender": "purple",
+    "magenta": "pink",
+    "maroon": "red",
+    "navy": "blue",
+    "teal": "green",
+    "turquoise": "green",
+    "cyan": "blue",
+    "tan": "brown",
+    "beige": "brown",
+    "olive": "green",
+    "lime": "green",
+    "salmon": "pink",
+    "gold": "yellow",
+    "golden": "yellow",
+    "mauve": "purple",
+    "crimson": "red",
+    "khaki": "brown",
+    "peach": "orange",
+    "indigo": "blue",
+    "plum": "purple",
+    "sky": "blue",
+    "blond": "yellow",
+    "blonde": "yellow",
+}
 """Other colour words, by the basic term they fall under."""
 
 MATERIALS: Final = frozenset(
-    ("ceramic", "crochet", "fabric", "glass", "leather", "metal", "metallic", "paper", "plastic", "rattan", "rubber",
-     "stone", "text", "velvet", "wood", "wooden", "wool", "brick", "concrete")
-)  # fmt: skip
+    (
+        "ceramic",
+        "crochet",
+        "fabric",
+        "glass",
+        "leather",
+        "metal",
+        "metallic",
+        "paper",
+        "plastic",
+        "rattan",
+        "rubber",
+        "stone",
+        "text",
+        "velvet",
+        "wood",
+        "wooden",
+        "wool",
+        "brick",
+        "concrete",
+    )
+)
 PATTERNS: Final = frozenset(
     ("checkered", "dotted", "floral", "logo", "plain", "perforated", "studded", "striped", "text", "woven", "patterned")
 )
 TRANSPARENCIES: Final = frozenset(("opaque", "translucent", "transparent"))
 
 _IRREGULAR: Final = {
-    "men": "man", "women": "woman", "people": "person", "children": "child", "feet": "foot", "teeth": "tooth",
-    "geese": "goose", "mice": "mouse", "leaves": "leaf", "knives": "knife", "shelves": "shelf", "loaves": "loaf",
-    "wolves": "wolf", "halves": "half", "sheep": "sheep", "fish": "fish", "oxen": "ox", "scarves": "scarf",
-}  # fmt: skip
+    "men": "man",
+    "women": "woman",
+    "people": "person",
+    "children": "child",
+    "feet": "foot",
+    "teeth": "tooth",
+    "geese": "goose",
+    "mice": "mouse",
+    "leaves": "leaf",
+    "knives": "knife",
+    "shelves": "shelf",
+    "loaves": "loaf",
+    "wolves": "wolf",
+    "halves": "half",
+    "sheep": "sheep",
+    "fish": "fish",
+    "oxen": "ox",
+    "buses": "bus",
+    "lenses": "lens",
+    "scarves": "scarf",
+}
 _KEEP: Final = frozenset(
     ("glass", "grass", "bus", "dress", "lens", "canvas", "moss", "brass", "cross", "gas", "compass")
 )
 
 _VERBS: Final = {
-    "is": "be", "are": "be", "was": "be", "were": "be", "has": "have", "had": "have", "wears": "wear",
-    "wearing": "wear", "holding": "hold", "holds": "hold", "held": "hold", "riding": "ride", "rides": "ride",
-    "sitting": "sit", "sits": "sit", "standing": "stand", "stands": "stand", "running": "run", "runs": "run",
-    "moving": "move", "moves": "move", "carrying": "carry", "carries": "carry", "eating": "eat", "eats": "eat",
-    "parked": "park", "hanging": "hang", "hangs": "hang", "walking": "walk", "walks": "walk",
-}  # fmt: skip
+    "is": "be",
+    "are": "be",
+    "was": "be",
+    "were": "be",
+    "has": "have",
+    "had": "have",
+    "wears": "wear",
+    "wearing": "wear",
+    "holding": "hold",
+    "holds": "hold",
+    "held": "hold",
+    "riding": "ride",
+    "rides": "ride",
+    "sitting": "sit",
+    "sits": "sit",
+    "standing": "stand",
+    "stands": "stand",
+    "running": "run",
+    "runs": "run",
+    "moving": "move",
+    "moves": "move",
+    "carrying": "carry",
+    "carries": "carry",
+    "eating": "eat",
+    "eats": "eat",
+    "parked": "park",
+    "hanging": "hang",
+    "hangs": "hang",
+    "walking": "walk",
+    "walks": "walk",
+}
 
 
 def basic_colour(word: str) -> str | None:

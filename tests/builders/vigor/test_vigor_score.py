@@ -1,0 +1,267 @@
+"""The scorer: hand-made cases with known answers, for each metric, level and form of evidence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("rlemasklib", reason="needs goldsmith[vigor]")
+
+from builders.vigor import masks
+from builders.vigor.schema import CONCEPTS, GROUNDINGS, IMAGES, VIGOR
+from builders.vigor.scoring import evidence, metrics
+from builders.vigor.scoring.score import score
+from schemas import DatasetFolder, GoldsmithError
+
+SIZE = 40
+LEVELS = {"low": "red", "intermediate": "straight edge", "object": "dog", "part": "ear", "motion": "moving object"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """One picture, 40 x 40: a dog in the upper left quarter, a cat in the lower right, one concept of each other level
+    where the dog is, `dog left of cat`; no bat; a bird without a region."""
+    upper = masks.from_box((0, 0, 20, 20), SIZE, SIZE)
+    lower = masks.from_box((20, 20, 20, 20), SIZE, SIZE)
+    rows = [_row(f"g:{level}", f"{level}/{lemma}", level, mask=upper) for level, lemma in LEVELS.items()]
+    rows.append(_row("g:cat", "object/cat", "object", mask=lower))
+    rows.append(_row("g:bat", "object/bat", "object", truth="absent"))
+    rows.append(_row("g:bird", "object/bird", "object"))
+    rows.append(_row("g:left", "relation/left of", "relation", subject_id="g:object", object_id="g:cat"))
+    images = [
+        {
+            **dict.fromkeys(IMAGES.names),
+            "image_id": "p",
+            "height": SIZE,
+            "width": SIZE,
+            "source": "x",
+            "file_name": "p.png",
+            "licence": "CC0-1.0",
+            "pixels_allowed": True,
+        }
+    ]
+    concepts = [
+        {
+            **dict.fromkeys(CONCEPTS.names),
+            "concept_id": name,
+            "level": name.split("/")[0],
+            "lemma": name.split("/")[1],
+            "synonyms": [],
+            "sources": [],
+        }
+        for name in dict.fromkeys(row["concept_id"] for row in rows)
+    ]
+    concepts.append({**concepts[0], "concept_id": "object/house", "level": "object", "lemma": "house"})
+    for table, content in ((IMAGES, images), (CONCEPTS, concepts), (GROUNDINGS, rows)):
+        path = tmp_path / "data" / table.name / "test-00000-of-00001.parquet"
+        path.parent.mkdir(parents=True)
+        names = [name for name in table.names if name not in ("votes", "image", "frames")]
+        schema = pa.schema([table.arrow.field(name) for name in names])
+        pq.write_table(pa.Table.from_pylist([{name: row[name] for name in names} for row in content], schema), path)
+    (tmp_path / "build.json").write_text(json.dumps({"format": 1, "dataset": "vigor", "schema": VIGOR.to_json()}))
+    return DatasetFolder(tmp_path)
+
+
+def _row(name, concept, level, mask=None, truth="present", **more):
+    row = {
+        **dict.fromkeys(GROUNDINGS.names),
+        "grounding_id": name,
+        "image_id": "p",
+        "concept_id": concept,
+        "level": level,
+        "truth": truth,
+        "origin": "reused",
+        "status": "reused",
+        "source": "x",
+        "origin_ids": [],
+        "crowd": False,
+        "exhaustive": True,
+    }
+    if mask is not None:
+        row |= {"counts": mask.counts, "height": SIZE, "width": SIZE, "area": mask.area, "mask_box": list(mask.box)}
+    return {**row, **more}
+
+
+def _run(folder, *answers):
+    path = folder.path / "predictions.jsonl"
+    path.write_text("\n".join(json.dumps({"image_id": "p", **answer}) for answer in answers))
+    return {level.name: level for level in score(folder, path).levels}
+
+
+def _means(level):
+    return {name: round(value.mean, 4) for name, value in level.metrics.items()}
+
+
+PERFECT = {"pointing": 1, "energy": 1, "iou": 1, "aupr": 1}
+UPPER = masks.from_box((0, 0, 20, 20), SIZE, SIZE)
+FORMS = {
+    "mask": {"mask": {"size": [SIZE, SIZE], "counts": UPPER.counts}},
+    "boxes": {"boxes": [[0, 0, 20, 20]]},
+    "heat of 2 x 2": {"heat": [[1, 0], [0, 0]]},
+    "heat of every pixel": {"heat": UPPER.decode().tolist()},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_evidence_on_the_truth_is_perfect_at_every_level_in_every_form(folder, level, form):
+    given = {"concept_id": f"{level}/{LEVELS[level]}", **FORMS[form]}
+    found = _run(folder, {"evidence": [given]})[level]
+    assert _means(found) == PERFECT
+    assert found.cells["said_grounded"] == 1
+    value = found.metrics["pointing"]
+    assert (value.chance, value.ceiling, value.low, value.high) == (0.25, 1, 1, 1)
+
+
+def test_evidence_beside_the_truth(folder):
+    found = _run(folder, {"evidence": [{"concept_id": "object/dog", "boxes": [[20, 20, 20, 20]]}]})["object"]
+    # No pixel is right: energy is below chance by a / (1 - a); what is outside the box still ranks the truth.
+    assert _means(found) == {"pointing": 0, "energy": round(-0.25 / 0.75, 4), "iou": 0, "aupr": 0.25}
+    assert found.cells["said_not_grounded"] == 1
+
+
+def test_even_evidence_is_chance(folder):
+    found = _run(folder, {"evidence": [{"concept_id": "object/dog", "heat": [[1, 1], [1, 1]]}]})["object"]
+    assert _means(found) == {"pointing": 0.25, "energy": 0, "iou": 0.25, "aupr": 0.25}
+    nothing = _run(folder, {"evidence": [{"concept_id": "object/dog", "heat": [[0, 0], [0, 0]]}]})["object"]
+    assert _means(nothing) == _means(found)
+
+
+def test_a_box_of_the_upper_half(folder):
+    found = _run(folder, {"evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, 40, 20]]}]})["object"]
+    assert _means(found) == {"pointing": 0.5, "energy": round((0.5 - 0.25) / 0.75, 4), "iou": 0.5, "aupr": 0.5}
+
+
+def test_a_point_in_the_truth(folder):
+    found = _run(folder, {"evidence": [{"concept_id": "object/dog", "points": [[10, 10]], "sigma": 2}]})["object"]
+    assert found.metrics["pointing"].mean == 1
+    assert found.metrics["energy"].mean > 0.99
+    beside = _run(folder, {"evidence": [{"concept_id": "object/dog", "points": [[30, 30]], "sigma": 2}]})["object"]
+    assert beside.metrics["pointing"].mean == 0
+
+
+def test_tokens_of_a_rationale_with_both_rows(folder):
+    text = "A dog and a cat."
+    spans = [[0, 1], [2, 5], [6, 9], [10, 11], [12, 15], [15, 16]]
+    dog, cat, other = [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0]
+    for row, maps in (("t", [other, dog, other, other, cat, other]), ("t-1", [dog, other, other, cat, other, other])):
+        tokens = {"spans": spans, "grid": [2, 2], "attention": maps, "row": row}
+        found = _run(folder, {"rationale": text, "tokens": tokens})["object"]
+        assert _means(found) == PERFECT
+        assert found.concepts == 2
+
+
+def test_a_relation_needs_both_ends(folder):
+    dog, cat, nowhere = {"boxes": [[0, 0, 20, 20]]}, {"boxes": [[20, 20, 20, 20]]}, {"boxes": [[20, 0, 20, 20]]}
+    both = _run(folder, {"evidence": [{"concept_id": "relation/left of", "subject": dog, "object": cat}]})["relation"]
+    assert _means(both) == PERFECT
+    one = _run(folder, {"evidence": [{"concept_id": "relation/left of", "subject": dog, "object": nowhere}]})[
+        "relation"
+    ]
+    assert one.metrics["pointing"].mean == 0
+    assert one.cells["said_not_grounded"] == 1
+    # One map for both ends can be right about half of it at each end: the mean is geometric.
+    shared = {"concept_id": "relation/left of", "boxes": [[0, 0, 20, 20]]}
+    assert _run(folder, {"evidence": [shared]})["relation"].metrics["pointing"].mean == 0
+    with pytest.raises(GoldsmithError, match="both ends"):
+        _run(folder, {"evidence": [{"concept_id": "relation/left of", "subject": dog}]})
+
+
+def test_the_four_cells_and_what_is_left_out(folder):
+    here, there = {"boxes": [[0, 0, 20, 20]]}, {"boxes": [[20, 0, 20, 20]]}
+    found = _run(
+        folder,
+        {"rationale": "There is a dog.", "evidence": [{"concept_id": "object/dog", **here}]},
+        {"rationale": "There is a dog.", "evidence": [{"concept_id": "object/dog", **there}]},
+        {"rationale": "There is no dog.", "evidence": [{"concept_id": "object/dog", **here}]},
+        {"rationale": "Is there a dog?", "evidence": [{"concept_id": "object/dog", **there}]},
+        {"rationale": "A bat, a bird and a house."},
+        {"rationale": "A cat."},
+    )["object"]
+    assert found.cells == {"said_grounded": 1, "said_not_grounded": 1, "silent_looked": 1, "silent_not_looked": 1}
+    # Bat: a source says that it is absent. Bird and house: no region is known. Cat: nothing shows where it looked.
+    assert found.outcomes == {"absent": 1, "no_evidence": 1, "no_truth": 2}
+    assert found.concepts == 2
+
+
+def test_geometry_of_padded_and_cropped_pictures():
+    truth = np.zeros((20, 40), np.uint8)
+    truth[:, :20] = 1
+    # Padded to 40 x 40, the picture is in rows 10 to 30: of 4 x 4 cells the first and last row hold nothing.
+    padded = evidence.heat(
+        np.eye(4)[::-1] * 0 + np.array([[0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0]]), "pad", 20, 40
+    )
+    assert metrics.measure(padded.groups(truth, None)) == PERFECT
+    wrong = evidence.heat(np.array([[1.0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]), "pad", 20, 40)
+    assert metrics.measure(wrong.groups(truth, None))["pointing"] == 0.5  # All in the padding: it looked at nothing.
+    # Cropped to its middle, the model saw columns 10 to 30: half of the truth.
+    cropped = evidence.heat(np.array([[1.0, 0]]), "crop", 20, 40)
+    found = metrics.measure(cropped.groups(truth, None))
+    assert (found["pointing"], found["iou"]) == (1, 0.5)
+
+
+def test_ceiling_of_coarse_cells():
+    truth = np.zeros((40, 40), np.uint8)
+    truth[5:15, 5:15] = 1
+    found = metrics.ceiling(evidence.heat(np.ones((2, 2)), "stretch", 40, 40).ceiling(truth, None))
+    assert found["pointing"] == 0.25
+    assert found["iou"] == 0.25
+    fine = metrics.ceiling(evidence.heat(np.ones((8, 8)), "stretch", 40, 40).ceiling(truth, None))
+    assert fine["iou"] == 1
+
+
+def test_void_pixels_count_for_nothing():
+    truth = np.zeros((10, 10), np.uint8)
+    truth[:5] = 1
+    counted = np.ones((10, 10), np.uint8)
+    counted[5:] = 0
+    for shown in (
+        evidence.heat(np.ones((2, 2)), "stretch", 10, 10),
+        evidence.heat(np.ones((100, 100))[:10, :10], "stretch", 10, 10),
+    ):
+        assert metrics.measure(shown.groups(truth, counted))["pointing"] == 1
+
+
+def test_average_precision_equals_scikit_learns():
+    learn = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(3)
+    values, truth = rng.integers(0, 6, 400).astype(float), rng.integers(0, 2, 400)
+    expected = learn.average_precision_score(truth, values)
+    found = metrics.average_precision(values, np.ones(400), truth.astype(float))
+    assert found == pytest.approx(expected)
+
+
+def test_the_text_has_chance_and_ceiling_beside_each_score(folder):
+    path = folder.path / "p.jsonl"
+    path.write_text(json.dumps({"image_id": "p", "evidence": [{"concept_id": "object/dog", "heat": [[3, 1], [1, 0]]}]}))
+    report = score(folder, path)
+    text = report.text()
+    assert all(word in text for word in ("chance", "centre", "ceiling", "95 %", "pointing", "said and NOT grounded"))
+    assert json.loads(json.dumps(report.to_json()))["levels"][0]["metrics"]["iou"]["ceiling"] == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ({"image_id": "q"}, "no picture"),
+        ({"evidence": [{"concept_id": "object/unicorn", "boxes": [[0, 0, 1, 1]]}]}, "no concept"),
+        ({"evidence": [{"concept_id": "object/dog"}]}, "give one"),
+        ({"evidence": [{"concept_id": "object/dog", "heat": [[-1]]}]}, "0 or more"),
+        ({"evidence": [{"concept_id": "object/dog", "heat": [[1]], "geometry": "fold"}]}, "geometry"),
+        ({"evidence": [{"concept_id": "object/dog", "mask": {"size": [4, 4], "counts": "04"}}]}, "size"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": "x"}]}, "cannot be read"),
+        (
+            {"rationale": "A dog", "tokens": {"spans": [[0, 1]], "grid": [2, 2], "attention": [[1]], "row": "t"}},
+            "tokens",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_named_in_one_line(folder, answer, message):
+    with pytest.raises(GoldsmithError, match=message) as caught:
+        _run(folder, answer)
+    assert "line 1" in str(caught.value)
+    assert "\n" not in str(caught.value)
