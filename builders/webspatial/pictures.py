@@ -26,7 +26,7 @@ _GLYPHS = {
     "3": "11110 00001 00001 01110 00001 00001 11110",
 }
 _SCALE = 2
-_RADIUS = 10
+_RADIUS = 13
 
 
 def question_picture(c: Candidate, scene: Scene, capture: Capture) -> bytes:
@@ -100,7 +100,7 @@ def _letter(pixels: np.ndarray, letter: str, x: int, y: int) -> None:
     far = np.hypot(xx, yy)
     part = pixels[y - _RADIUS : y + _RADIUS + 1, x - _RADIUS : x + _RADIUS + 1]
     part[far <= _RADIUS] = 0
-    part[far <= _RADIUS - 1.5] = 255
+    part[far <= _RADIUS - 1.2] = 255
     glyph = np.array([[c == "1" for c in row] for row in _GLYPHS[letter].split()])
     big = np.kron(glyph, np.ones((_SCALE, _SCALE), bool))
     top, left = _RADIUS - big.shape[0] // 2, _RADIUS - big.shape[1] // 2
@@ -111,7 +111,7 @@ def _views(c: Candidate, capture: Capture) -> np.ndarray:
     tiles = [_pixels(capture.picture(name) or b"") for name in c.images]
     if len(tiles) > 2:
         for k, tile in enumerate(tiles[1:], 1):
-            _letter(tile, str(k), 14, 14)
+            _letter(tile, str(k), 15, 15)
     gap = np.full((tiles[0].shape[0], 8, 3), 255, np.uint8)
     row: list[np.ndarray] = []
     for tile in tiles:

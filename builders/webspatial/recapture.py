@@ -10,6 +10,7 @@ from builders.webspatial import make_sample
 from builders.webspatial.capture import browser, store
 from builders.webspatial.capture.pages import read_pages
 from builders.webspatial.capture.runner import capture_all
+from schemas import GoldsmithError
 
 
 def recapture(out: Path, every: int) -> Iterator[str]:
@@ -26,7 +27,11 @@ def recapture(out: Path, every: int) -> Iterator[str]:
     out.mkdir(parents=True, exist_ok=True)
     pages.write_text(_some(make_sample.page_list(), every), encoding="utf-8")
     folder = {make_sample.GROUP: make_sample.FOLDER / "scenes"}
-    records = capture_all(pages, folder, out / "captures", packages=out / ".packages")
+    try:
+        records = capture_all(pages, folder, out / "captures", packages=out / ".packages")
+    except GoldsmithError as error:
+        yield f"no page is captured here, the stored captures are used: {error}"
+        return
     entries = {entry.id: entry for entry in read_pages(pages)}
     for record in records:
         yield f"{record['status']:10} {_compared(record['id'], out)}  {entries[record['id']].path[:70]}"

@@ -69,7 +69,7 @@ def _directions() -> list[list[float]]:
         angle = k * 2.399963
         direction = np.array([math.sqrt(1 - z * z) * math.sin(angle), z, math.sqrt(1 - z * z) * math.cos(angle)])
         apart = [math.degrees(math.acos(np.clip(direction @ other, -1, 1))) for other in out]
-        if 30 <= apart[0] <= 150 and min(apart) >= 25:
+        if 30 <= apart[0] <= 150 and min(apart) >= 25 and np.abs(direction).min() >= 0.22:
             out.append(direction)
         if len(out) == DIRECTIONS:
             break
