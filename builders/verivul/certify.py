@@ -23,7 +23,7 @@ from builders.verivul.replay import Replay, compiles, replay
 from builders.verivul.strengthen import Search, similar, strengthen
 from builders.verivul.trace import Trace
 
-SECONDS = 5
+SECONDS = 15
 """Processor time of one run of ESBMC."""
 
 _ROUNDS = 7

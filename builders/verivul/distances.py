@@ -129,7 +129,8 @@ def of_folder(folder: Path) -> dict[str, list[Distance]]:
     for name, found in files.items():
         if not found:
             raise GoldsmithError(f"[{folder}] has no table {name}: give the folder of a built VeriVul")
-    programs = pl.read_parquet(files["programs"], columns=["metrics", "program_metrics"]).to_dicts()
+    rows = pl.read_parquet(files["programs"], columns=["language", "metrics", "program_metrics"])
+    programs = rows.filter(pl.col("language") == "c").to_dicts()
     others = pl.read_parquet(files["metrics_reference"], columns=["sample", "metrics"]).to_dicts()
     real = [row["metrics"] for row in others if row["sample"] == "real"]
     baseline = [row["metrics"] for row in others if row["sample"] == "baseline"]

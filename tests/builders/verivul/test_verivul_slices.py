@@ -42,11 +42,12 @@ def test_a_slice_keeps_what_matters_where_it_was():
 
 
 def test_an_inserted_check_makes_the_sinks_behind_it_the_criterion():
-    after = CODE.replace("    int i, sum = 0;\n", "    int i, sum = 0;\n    if (n > 8)\n        return 0;\n")
-    before_side, after_side = Function(CODE, 1), Function(after, 1)
+    before = CODE.replace("return sum;", "return sum + p[n];")
+    after = before.replace("    int i, sum = 0;\n", "    int i, sum = 0;\n    if (n > 8)\n        return 0;\n")
+    before_side, after_side = Function(before, 1), Function(after, 1)
     old, new = criteria(before_side, after_side, Hunks((), (4, 5), (3,)))
     assert not old.changed
-    assert any("p[i]" in (node.text or b"").decode() for node in old.sinks)
+    assert any("p[n]" in (node.text or b"").decode() for node in old.sinks)
     assert new.changed[0].type == "if_statement"
 
 
