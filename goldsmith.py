@@ -9,12 +9,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import duckdb
+import pyarrow as pa
 
 from schemas import DatasetFolder, GoldsmithError
 
@@ -36,10 +38,21 @@ class Street(click.Group):
         except GoldsmithError as error:
             raise _Mistake(str(error)) from None
         except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EROFS):
-                raise
             where = f"[{error.filename}] " if error.filename else ""
-            raise _Mistake(f"{where}{error.strerror}: nothing was half-written; make room and run it again") from None
+            raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
+        except UnicodeEncodeError:
+            raise _Mistake("a name cannot be written in this locale: set PYTHONUTF8=1 and run it again") from None
+        except (pa.ArrowException, duckdb.Error) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise _Mistake(
+                f"a file cannot be read, or memory was short ({reason}): check it, or build it again"
+            ) from None
+
+
+_ROOM = "make room and run it again; what is there already is used again"
+_RIGHTS = "choose a place you may read and write, or ask for the right"
+_ANOTHER = "choose another path"
+_CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS}
 
 
 class _Mistake(click.ClickException):
@@ -201,7 +214,7 @@ def check(folder: Path, previous: Path | None, memory: str, as_json: bool) -> No
 
     Example: goldsmith check out/virogym
     """
-    dataset = DatasetFolder(folder)
+    dataset = _not_released(folder)
     report = _check(dataset, _builder_of(dataset), previous, memory)
     if as_json:
         click.echo(dataset.report_json.read_text(encoding="utf-8"))
@@ -211,6 +224,12 @@ def check(folder: Path, previous: Path | None, memory: str, as_json: bool) -> No
         show(report)
         click.echo(f"report: {dataset.report_html}")
     sys.exit(0 if report.passed else 1)
+
+
+def _not_released(folder: Path) -> DatasetFolder:
+    if DatasetFolder(folder).manifest_json.is_file():
+        raise GoldsmithError(f"[{folder}] is a release and is never written to: name its dataset folder, or a copy")
+    return DatasetFolder(folder)
 
 
 def _check(dataset: DatasetFolder, builder: Builder, previous: Path | None = None, memory: str = "2GB") -> Any:
@@ -232,7 +251,7 @@ def card(folder: Path, only_check: bool) -> None:
     """
     import cards
 
-    dataset = DatasetFolder(folder)
+    dataset = DatasetFolder(folder) if only_check else _not_released(folder)
     builder = _builder_of(dataset)
     if not only_check:
         for path in cards.write(dataset, builder.folder):
@@ -247,7 +266,7 @@ def card(folder: Path, only_check: bool) -> None:
 @main.command()
 @click.argument("folder", type=FOLDER)
 @click.option("-o", "--out", type=FOLDER, required=True, help="Folder of the release; it must not exist.")
-@click.option("--version", default="auto", show_default=True, help="SemVer, or auto: the least honest step.")
+@click.option("--version", default="auto", show_default=True, help="SemVer, or auto: the smallest honest step.")
 @click.option("--previous", type=FOLDER, help="The release before this one.")
 @click.option("--waivers", type=FILE, help="TOML file of waivers; it is released with the data.")
 def release(folder: Path, out: Path, version: str, previous: Path | None, waivers: Path | None) -> None:
@@ -258,34 +277,54 @@ def release(folder: Path, out: Path, version: str, previous: Path | None, waiver
     import releases
 
     dataset = DatasetFolder(folder)
-    if there := releases.released(dataset, version, out, waivers):
-        click.echo(f"{out} is this release already: {there.dataset} {there.version}")
-        return
+    builder = _builder_of(dataset)
+    earlier = DatasetFolder(previous) if previous else None
     excused = releases.read_waivers(waivers) if waivers else ()
-    with _without_dropped(dataset, _builder_of(dataset), out, excused) as ready:
-        _freeze(ready, version, out, DatasetFolder(previous) if previous else None, waivers)
+    with (
+        _without_withdrawn(dataset, earlier, out, builder) as left,
+        _without_dropped(left, builder, out, excused) as ready,
+    ):
+        _freeze(ready, version, out, earlier, waivers)
 
 
 def _freeze(
     dataset: DatasetFolder, version: str, out: Path, previous: DatasetFolder | None, waivers: Path | None
 ) -> None:
-    """Write the documents for the version, and the release; exit 1 where the gate refuses."""
+    """Write the documents for the version beside the data, and the release; exit 1 where the gate refuses."""
     import cards
     import releases
 
     excused = releases.read_waivers(waivers) if waivers else ()
-    verdict = releases.gate(dataset, version, previous=previous, waivers=excused)
-    waived = [asdict(waiver) for waiver in verdict.waived]
-    cards.write(dataset, _builder_of(dataset).folder, version=verdict.version, waived=waived)
-    try:
-        manifest = releases.release(dataset, verdict.version, out, previous=previous, waivers=waivers)
-    except releases.RefusedError as error:
-        for line in error.refusals:
-            click.echo(f"refused: {line}", err=True)
-        sys.exit(1)
+    with _beside(out) as room:
+        staged = DatasetFolder(shutil.copytree(dataset.path, room / "dataset", copy_function=_link, ignore=_hidden))
+        verdict = releases.gate(staged, version, previous=previous, waivers=excused)
+        for name in releases.DOCUMENTS:
+            (staged.path / name).unlink(missing_ok=True)
+        waived = [asdict(waiver) for waiver in verdict.waived]
+        cards.write(staged, _builder_of(staged).folder, version=verdict.version, waived=waived)
+        there = out.exists()
+        try:
+            manifest = releases.release(staged, verdict.version, out, previous=previous, waivers=waivers)
+        except releases.RefusedError as error:
+            for line in error.refusals:
+                click.echo(f"refused: {line}", err=True)
+            sys.exit(1)
     for line in verdict.notes:
         click.echo(line)
-    click.echo(f"released {manifest.dataset} {manifest.version} in {out}")
+    said = "is this release already" if there else "holds the new release"
+    click.echo(f"{out} {said}: {manifest.dataset} {manifest.version}")
+
+
+def _link(source: str, target: str) -> None:
+    """A second name for a file that is not written to, or a copy where the disk knows no second names."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def _hidden(_: str, names: list[str]) -> list[str]:
+    return [name for name in names if name.startswith(".")]
 
 
 @contextmanager
@@ -294,6 +333,28 @@ def _beside(out: Path) -> Iterator[Path]:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as room:
         yield Path(room)
+
+
+@contextmanager
+def _without_withdrawn(
+    dataset: DatasetFolder, previous: DatasetFolder | None, beside: Path, builder: Builder | None = None
+) -> Iterator[DatasetFolder]:
+    """The dataset, or, where the earlier release has tombstones that it lacks, a copy without those rows.
+
+    With a builder the copy is checked.
+    """
+    from releases.hub.withdraw import apply_tombstones, read_tombstones
+
+    told = read_tombstones(previous.path) if previous else ()
+    if set(told) <= set(read_tombstones(dataset.path)):
+        yield dataset
+        return
+    with _beside(beside) as room:
+        kept = DatasetFolder(room / "dataset")
+        apply_tombstones(dataset, kept.path, told)
+        if builder:
+            _check(kept, builder)
+        yield kept
 
 
 @contextmanager
@@ -318,7 +379,7 @@ def _without_dropped(
 @click.option("--html", type=FILE, help="Also as a page.")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def diff(old: Path, new: Path, html: Path | None, as_json: bool) -> None:
-    """Compare two releases or dataset folders row by row, and say the least honest version step.
+    """Compare two releases or dataset folders row by row, and say the smallest honest version step.
 
     Example: goldsmith diff out/releases/virogym-1.0.0 out/virogym --html diff.html
     """
@@ -350,13 +411,15 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
     with tempfile.TemporaryDirectory(prefix="goldsmith-regenerate-") as room:
         rebuilt = DatasetFolder(out or Path(room) / "rebuilt")
         run(builder, sources, rebuilt.path, workers=workers)
-        if wants.drops:
-            _take_audits(release, rebuilt)
-            _check(rebuilt, builder)
-            with _without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived) as kept:
-                comparison = releases.compare(release, _without_withdrawn(kept, release, Path(room)))
-        else:
-            comparison = releases.compare(release, _without_withdrawn(rebuilt, release, Path(room)))
+        with ExitStack() as copies:
+            if wants.drops:
+                _take_audits(release, rebuilt)
+                _check(rebuilt, builder)
+                rebuilt = copies.enter_context(_without_dropped(rebuilt, builder, Path(room) / "dropped", wants.waived))
+            rebuilt = copies.enter_context(
+                _without_withdrawn(rebuilt, DatasetFolder(release), Path(room) / "withdrawn")
+            )
+            comparison = releases.compare(release, rebuilt)
     for line in comparison.lines:
         click.echo(line)
     verdict = "the same rows" if comparison.equal else "NOT the same rows"
@@ -368,17 +431,6 @@ def _take_audits(release: Path, rebuilt: DatasetFolder) -> None:
     """Let what people found in the release count for the rebuild: their audits may have taken rows out."""
     if (release / "audit").is_dir():
         shutil.copytree(release / "audit", rebuilt.path / "audit", dirs_exist_ok=True)
-
-
-def _without_withdrawn(rebuilt: DatasetFolder, release: Path, room: Path) -> DatasetFolder:
-    """The rebuild, or, where the release has tombstones, a copy of it without those rows."""
-    from releases.hub.withdraw import apply_tombstones, read_tombstones
-
-    if not (tombstones := read_tombstones(release)):
-        return rebuilt
-    kept = DatasetFolder(room / "kept")
-    apply_tombstones(rebuilt, kept.path, tombstones)
-    return kept
 
 
 @main.command()

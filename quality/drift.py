@@ -138,7 +138,7 @@ def _numbers(session: Session, table: Table, columns: list[Column]) -> tuple[lis
 def _binned(session: Session, view: str, value: str, edges: list[float]) -> list[int]:
     """How many values lie up to each edge and above the last."""
     inside = " + ".join(f"({value} > {sql.literal(float(edge))})::INTEGER" for edge in edges)
-    query = f"SELECT {inside} AS bin, count(*) FROM {view} WHERE isfinite({value}) GROUP BY bin"
+    query = f"SELECT {inside} AS bin, count(*) FROM {view} WHERE isfinite({value}) GROUP BY 1"
     counts = dict(session.rows(query))
     return [counts.get(index, 0) for index in range(len(edges) + 1)]
 

@@ -32,7 +32,6 @@ def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_lim
     with opened(folder, None, memory_limit=memory_limit, threads=None) as session:
         add_views(session, examine(folder, hashes=False).unreadable)
         add_own_views(session, checks.views)
-        session.con.execute("SET preserve_insertion_order = true")  # the same page again, whatever a plot leaves open
         drawn = pictures(session, checks.plots)
     text = _render(report, drawn)
     temporary = folder.report_html.with_name(f".report.html.{os.getpid()}.tmp")

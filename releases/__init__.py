@@ -8,7 +8,7 @@ from releases.diff_html import write_diff_html
 from releases.difference import Difference
 from releases.digest import digest_dataset, digest_rows, digest_table, digest_whole
 from releases.drops import apply_drops
-from releases.gate import Verdict, gate
+from releases.gate import DOCUMENTS, Verdict, gate
 from releases.manifest import Lock, Manifest, Waiver, read_lock, read_manifest, verify_files
 from releases.regenerate import Comparison, Wants, compare, wants
 from releases.release import RefusedError, release, released
@@ -16,6 +16,7 @@ from releases.version import Version
 from releases.waivers import read_waivers
 
 __all__ = [
+    "DOCUMENTS",
     "Comparison",
     "Difference",
     "Lock",
