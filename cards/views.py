@@ -150,7 +150,7 @@ def _records(folder: DatasetFolder, files: Mapping[str, Mapping[str, list[HubFil
         for split, shards in splits.items()
         for file in shards
     ]
-    sources = [{**source, "url": source.get("url") or source.get("path")} for source in build["sources"]]
+    sources = [_source(source) for source in build["sources"]]
     checks = folder.report["checks"] if folder.report_json.is_file() else []
     return {
         "data_files": _table([{"position": i, **row} for i, row in enumerate(data_files)], _DATA_FILES),
@@ -159,6 +159,13 @@ def _records(folder: DatasetFolder, files: Mapping[str, Mapping[str, list[HubFil
         "check_results": _table([_renamed(row) for row in checks], _CHECK_RESULTS),
         "tombstones": _tombstones(folder),
     }
+
+
+def _source(source: Mapping[str, Any]) -> dict[str, Any]:
+    """What a source was. A user's own file in place of the pinned one is not what the pin's address and day say."""
+    if source.get("override") and source.get("url"):
+        return {**source, "url": None, "accessed": "own file, not the pinned one"}
+    return {**source, "url": source.get("url") or source.get("path")}
 
 
 def _tombstones(folder: DatasetFolder) -> pa.Table:
