@@ -3,3 +3,5 @@
 `run.check` is the way in; `console` and `report_html` show what it found. Nothing here changes a row: what fails is
 written down in `quality/findings.parquet`, and what follows from it is the gate's business (`releases`).
 """
+
+import schemas  # noqa: F401 - before DuckDB, which loads NumPy: schemas says which instructions it sorts with

@@ -17,8 +17,9 @@ extension is fetched, no other file. A table of a dataset may not bear a name of
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,23 +33,25 @@ from quality import json_text, sql
 from schemas import Dataset, DatasetFolder, GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
+_SMALL_BYTES = 4 << 20
+
 RESERVED = ("rejects", "lineage", "sources", "accounting", "files")
 
-_SOURCES = pa.schema(
-    [(name, pa.string()) for name in ("name", "url", "path", "sha256")]
-    + [("size", pa.int64()), ("licence", pa.string()), ("redistribute", pa.bool_())]
-    + [(name, pa.string()) for name in ("accessed", "citation")]
-    + [("bom", pa.bool_()), ("encoding", pa.string())]
+
+def _columns(texts: Sequence[str], numbers: Sequence[str], **others: str) -> dict[str, str]:
+    return {**dict.fromkeys(texts, "VARCHAR"), **dict.fromkeys(numbers, "BIGINT"), **others}
+
+
+_SOURCES = _columns(
+    ("name", "url", "path", "sha256", "licence", "accessed", "citation", "encoding"),
+    ("size",),
+    redistribute="BOOLEAN",
+    bom="BOOLEAN",
 )
-_ACCOUNTING = pa.schema(
-    [("source", pa.string()), ("table_name", pa.string())]
-    + [(name, pa.int64()) for name in ("records", "rows", "merged", "rejected")]
-    + [("reasons", pa.map_(pa.string(), pa.int64()))]
+_ACCOUNTING = _columns(
+    ("source", "table_name"), ("records", "rows", "merged", "rejected"), reasons="MAP(VARCHAR, BIGINT)"
 )
-_FILES = pa.schema(
-    [(name, pa.string()) for name in ("path", "table_name", "split", "sha256")]
-    + [(name, pa.int64()) for name in ("rows", "bytes")]
-)
+_FILES = _columns(("path", "table_name", "split", "sha256"), ("rows", "bytes"))
 
 
 @dataclass
@@ -58,8 +61,10 @@ class Session:
     Attributes:
         names: tables and views that SQL can read, beyond DuckDB's own.
         spill: a folder that ends with the session.
+        lineage: table -> its lineage files that can be read.
         raw: table -> view of it with JSON as text, for tables with broken JSON; see `quality.json_text`.
         repeats: (table, columns) -> hashes that occur more than once, where a scan has looked already.
+        buffers: memory for hashes that no scan uses now.
         sort_bytes: how much memory the sort of hashes may take before a GROUP BY that spills takes over.
     """
 
@@ -69,8 +74,10 @@ class Session:
     sort_bytes: int
     spill: Path
     names: set[str] = field(default_factory=set)
+    lineage: dict[str, list[str]] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     repeats: dict[tuple[str, tuple[str, ...]], np.ndarray] = field(default_factory=dict)
+    buffers: list[np.ndarray] = field(default_factory=list)
 
     @property
     def dataset(self) -> Dataset:
@@ -121,14 +128,15 @@ def _connect(
         reason = str(error).splitlines()[0]
         raise GoldsmithError(f"[check > limits] {reason}: give --memory as in 2GB and --threads from 1") from None
     con.execute(f"SET temp_directory = {sql.literal(str(spill))}")
+    # GLOBAL where a setting is else of one connection: the checks beside run on a cursor.
     con.execute("SET preserve_insertion_order = false")
-    con.execute("SET parquet_metadata_cache = true")
+    con.execute("SET GLOBAL parquet_metadata_cache = true")
     # Without it DuckDB trusts a file's statistics, which leave NaN out, and answers isnan() with false.
-    con.execute("SET parquet_can_have_nan = true")
+    con.execute("SET GLOBAL parquet_can_have_nan = true")
     # Both cost memory by the row group and gain nothing on files that the system caches already.
-    con.execute("SET disable_parquet_prefetching = true")
+    con.execute("SET GLOBAL disable_parquet_prefetching = true")
     con.execute("SET enable_external_file_cache = false")
-    con.execute("SET python_enable_replacements = false")
+    con.execute("SET GLOBAL python_enable_replacements = false")
     con.execute("SET enable_progress_bar = false")
     con.execute(f"SET allowed_directories = [{sql.literals(readable)}]")
     con.execute("SET enable_external_access = false")
@@ -178,6 +186,8 @@ def _table_view(session: Session, table: Table, folder: DatasetFolder, view: str
     session.names.add(view)
     _create_view(session, table, view, shards, sql.names(table.names))
     if not shards or not json_text.broken(session.con, table, view):
+        if sum(path.stat().st_size for paths in shards.values() for path in paths) <= _SMALL_BYTES:
+            _keep_in_memory(session, view)
         return
     copies = {}
     for split, paths in shards.items():
@@ -187,6 +197,16 @@ def _table_view(session: Session, table: Table, folder: DatasetFolder, view: str
     _create_view(session, table, view, copies, json_text.repaired(table))
     session.raw[view] = f"_raw_{view}"
     _create_view(session, table, session.raw[view], copies, sql.names(table.names))
+
+
+def _keep_in_memory(session: Session, view: str) -> None:
+    """Read a small table once: many checks read it, and many small files cost more to open than to read."""
+    kept = sql.name(f"_kept_{view}")
+    try:
+        session.con.execute(f"CREATE TABLE {kept} AS FROM {sql.name(view)}")
+    except duckdb.Error:
+        return  # a column that cannot be read is the business of the check that reads it
+    session.con.execute(f"CREATE OR REPLACE VIEW {sql.name(view)} AS FROM {kept}")
 
 
 def _create_view(session: Session, table: Table, view: str, shards: dict[str, list[Path]], columns: str) -> None:
@@ -213,7 +233,10 @@ def _side_view(session: Session, kind: str, schema: pa.Schema, unreadable: set[s
     parts = []
     for entry in session.folder.build["files"]:
         if entry["path"].startswith(f"{kind}/") and entry["path"] not in unreadable:
-            scan = sql.files([str(session.folder.path.resolve() / entry["path"])])
+            path = str(session.folder.path.resolve() / entry["path"])
+            if kind == "lineage":
+                session.lineage.setdefault(entry["table"], []).append(path)
+            scan = sql.files([path])
             columns = sql.names(schema.names)
             parts.append(f"SELECT {columns}, {sql.literal(entry['table'])} AS table_name FROM {scan}")
     if not parts:
@@ -223,10 +246,10 @@ def _side_view(session: Session, kind: str, schema: pa.Schema, unreadable: set[s
     session.names.add(kind)
 
 
-def _register(session: Session, view: str, schema: pa.Schema, records: list[dict[str, Any]]) -> None:
-    session.con.register(f"_{view}", pa.Table.from_pylist(records, schema=schema))
-    session.con.execute(f"CREATE TABLE {view} AS FROM _{view}")
-    session.con.unregister(f"_{view}")
+def _register(session: Session, view: str, columns: dict[str, str], records: list[dict[str, Any]]) -> None:
+    form = sql.literal(json.dumps([columns]))
+    query = f"CREATE TABLE {view} AS SELECT unnest(from_json(?, {form}), max_depth := 2)"
+    session.con.execute(query, [json.dumps(records)])
     session.names.add(view)
 
 
@@ -236,5 +259,5 @@ def _account(entry: dict[str, Any]) -> dict[str, Any]:
         **{name: entry[name] for name in ("source", "records", "rows", "merged")},
         "table_name": entry["table"],
         "rejected": sum(reasons.values()),
-        "reasons": sorted(reasons.items()),
+        "reasons": dict(sorted(reasons.items())),
     }

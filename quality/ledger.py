@@ -6,6 +6,7 @@ Findings wait in a DuckDB table, which spills to disk; Python holds only the exa
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,16 +22,17 @@ from schemas.folder import FINDING_SCHEMA
 from schemas.parquet import Written, write_parquet
 
 _BATCH_ROWS = 65_536
-_FAULT = '{"id": "VARCHAR", "faults": [{"number": "INTEGER", "message": "VARCHAR"}]}'
+_FAULTS = '[{"id": "VARCHAR", "faults": [{"number": "INTEGER", "message": "VARCHAR"}]}]'
 
 
 class Ledger:
     """The results of a run in their order, and the findings of each."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, table: str = "_findings") -> None:
         self.session = session
         self.results: list[Result] = []
-        session.con.execute("CREATE TABLE _findings (number INTEGER, id VARCHAR, message VARCHAR, value DOUBLE)")
+        self._table = table
+        session.con.execute(f"CREATE TABLE {table} (number INTEGER, id VARCHAR, message VARCHAR, value DOUBLE)")
 
     def check(self, check: Check, query: str | None = None) -> Result:
         """Run a check and keep the rows it returns.
@@ -44,47 +46,48 @@ class Ledger:
         """
         number = len(self.results)
         query = query or check.sql
-        columns = self._columns(check, query)
-        if "id" not in columns:
-            raise GoldsmithError(self._mend(check, f"returns the columns {columns}, and no `id`"))
-        meaning = sql.literal(check.meaning)
-        message = f"coalesce(message::VARCHAR, {meaning})" if "message" in columns else meaning
-        named = f"SELECT * REPLACE (coalesce(id::VARCHAR, 'null') AS id) FROM ({query})"
+        message = f"coalesce(message::VARCHAR, {sql.literal(check.meaning)})"
+        named = f"SELECT coalesce(id::VARCHAR, 'null') AS id, message FROM ({_with_columns(query, 'message')})"
         kept = f"SELECT {number}, id, {self._path(check.table)} || {message}, NULL FROM ({named})"
         try:
-            failures = self.session.one(f"INSERT INTO _findings {kept}")[0]
+            failures = self.session.one(f"INSERT INTO {self._table} {kept}")[0]
         except duckdb.Error as error:
+            self._need(check, query, "id")
             raise self._does_not_run(check, error) from None
         return self._settle(check, failures)
 
     @contextmanager
-    def together(self, table: Table, checks: list[Check]) -> Iterator[Callable[[list[pa.RecordBatch]], None]]:
+    def together(self, table: Table, checks: list[Check]) -> Iterator[Callable[[list[str]], None]]:
         """Take the faults of several checks of one table while a scan of it streams.
 
-        Yields a function that keeps batches of `fault`, JSON of {id, faults: [{number, message}]}, the number being the
-        place of the check in `checks`. Afterwards the checks have their results.
+        Yields a function that keeps faults, each JSON of {id, faults: [{number, message}]}, the number being the place
+        of the check in `checks`. Afterwards the checks have their results.
+
+        Raises:
+            GoldsmithError: the scan fails.
         """
         start = len(self.results)
         cursor = self.session.con.cursor()  # the connection itself is busy with the scan
         query = (
-            f"INSERT INTO _findings SELECT {start} + said.number, id, {self._path(table.name)} || said.message, NULL "
+            f"INSERT INTO {self._table} "
+            f"SELECT {start} + said.number, id, {self._path(table.name)} || said.message, NULL "
             f"FROM (SELECT fault.id AS id, unnest(fault.faults) AS said FROM "
-            f"(SELECT from_json(fault, {sql.literal(_FAULT)}) AS fault FROM _held))"
+            f"(SELECT unnest(from_json(?, {sql.literal(_FAULTS)})) AS fault))"
         )
 
-        def add(batches: list[pa.RecordBatch]) -> None:
-            if batches:
-                cursor.register("_held", pa.Table.from_batches(batches))
-                cursor.execute(query)
-                cursor.unregister("_held")
+        def add(faults: list[str]) -> None:
+            # As JSON text: DuckDB imports pandas, where there is one, to look at a registered object.
+            if faults:
+                cursor.execute(query, [f"[{','.join(faults)}]"])
 
         try:
             yield add
         except duckdb.Error as error:
-            raise self._does_not_run(checks[0], error) from None
+            place = f"{self.session.dataset.name} > {table.name}"
+            raise GoldsmithError(f"[{place}] cannot be read ({_reason(error)}): build it again") from None
         finally:
             cursor.close()
-        count = f"SELECT number, count(*) FROM _findings WHERE number >= {start} GROUP BY number"
+        count = f"SELECT number, count(*) FROM {self._table} WHERE number >= {start} GROUP BY number"
         failures = dict(self.session.rows(count))
         for number, check in enumerate(checks, start):
             self._settle(check, failures.get(number, 0))
@@ -101,19 +104,14 @@ class Ledger:
         Raises:
             GoldsmithError: the SQL does not run, or returns no `subject` and `value`.
         """
-        columns = self._columns(figure, figure.sql)
-        if not {"subject", "value"} <= set(columns):
-            raise GoldsmithError(self._mend(figure, f"returns the columns {columns}, and no `subject` and `value`"))
-        text = "message::VARCHAR" if "message" in columns else "NULL"
-        low = "low::DOUBLE" if "low" in columns else "NULL"
-        high = "high::DOUBLE" if "high" in columns else "NULL"
         query = (
-            f"SELECT subject::VARCHAR, value::DOUBLE, {text}, {low}, {high} FROM ({figure.sql}) "
-            "WHERE value IS NOT NULL ORDER BY 1, 2, 3"
+            "SELECT subject::VARCHAR, value::DOUBLE, message::VARCHAR, low::DOUBLE, high::DOUBLE "
+            f"FROM ({_with_columns(figure.sql, 'message', 'low', 'high')}) WHERE value IS NOT NULL ORDER BY 1, 2, 3"
         )
         try:
             rows = self.session.rows(query)
         except duckdb.Error as error:
+            self._need(figure, figure.sql, "subject", "value")
             raise self._does_not_run(figure, error) from None
         return self.measured(figure, rows)
 
@@ -145,11 +143,17 @@ class Ledger:
         self.results.append(result)
         return result
 
+    def append(self, other: Ledger) -> None:
+        """Put the results of a ledger of `beside` after one's own."""
+        moved = f"SELECT number + {len(self.results)}, id, message, value FROM {other._table}"
+        self.session.con.execute(f"INSERT INTO {self._table} {moved}")
+        self.results += other.results
+
     def _settle(self, check: Check | Figure, failures: int, figures: tuple[Measured, ...] = ()) -> Result:
         examples: list[tuple[str, str]] = []
         if failures:
             number = len(self.results)
-            query = f"SELECT id, message FROM _findings WHERE number = {number} ORDER BY ALL LIMIT {EXAMPLES}"
+            query = f"SELECT id, message FROM {self._table} WHERE number = {number} ORDER BY ALL LIMIT {EXAMPLES}"
             examples = [(row, message) for row, message in self.session.rows(query)]
         result = dataclasses.replace(
             _result(check),
@@ -163,11 +167,12 @@ class Ledger:
 
     def _insert(self, number: int, rows: Sequence[tuple[str, str, float | None]]) -> None:
         if rows:
-            ids, messages, values = zip(*rows, strict=True)
-            found = pa.table({"id": ids, "message": messages, "value": pa.array(values, pa.float64())})
-            self.session.con.register("_found", found)
-            self.session.con.execute(f"INSERT INTO _findings SELECT {number}, id, message, value FROM _found")
-            self.session.con.unregister("_found")
+            query = (
+                f"INSERT INTO {self._table} SELECT {number}, row[1], row[2], row[3]::DOUBLE "
+                "FROM (SELECT unnest(from_json(?, '[[\"VARCHAR\"]]')) AS row)"
+            )
+            found = [[row, message, None if value is None else repr(value)] for row, message, value in rows]
+            self.session.con.execute(query, [json.dumps(found)])
 
     def _path(self, table: str) -> str:
         """The SQL expression of a finding's path, for the row `id`."""
@@ -176,15 +181,18 @@ class Ledger:
     def _said(self, check: Check | Figure, row: str, message: str) -> str:
         return f"[{self.session.dataset.name} > {check.table} > {row}] {message}"
 
-    def _columns(self, check: Check | Figure, query: str) -> list[str]:
+    def _need(self, check: Check | Figure, query: str, *names: str) -> None:
+        """Say which columns a query that did not run lacks, if it lacks any."""
         try:
-            return [row[0] for row in self.session.rows(f"DESCRIBE {query}")]
+            columns = [row[0] for row in self.session.rows(f"DESCRIBE {query}")]
         except duckdb.Error as error:
             raise self._does_not_run(check, error) from None
+        if not set(names) <= set(columns):
+            wanted = " and ".join(f"`{name}`" for name in names)
+            raise GoldsmithError(self._mend(check, f"returns the columns {columns}, and no {wanted}")) from None
 
     def _does_not_run(self, check: Check | Figure, error: duckdb.Error) -> GoldsmithError:
-        reason = " ".join(str(error).split("\n\nLINE")[0].split())
-        return GoldsmithError(self._mend(check, f"does not run ({reason})"))
+        return GoldsmithError(self._mend(check, f"does not run ({_reason(error)})"))
 
     def _mend(self, check: Check | Figure, what: str) -> str:
         return f"[{self.session.dataset.name} > {check.name}] its SQL {what}: mend the check"
@@ -197,7 +205,7 @@ class Ledger:
         """Findings in order; the check's name, severity and table are joined in batch by batch."""
         if not any(result.failures for result in self.results):
             return
-        rows = self.session.con.sql("SELECT * FROM _findings ORDER BY number, id, message, value")
+        rows = self.session.con.sql(f"SELECT * FROM {self._table} ORDER BY number, id, message, value")
         for batch in rows.to_arrow_reader(_BATCH_ROWS):
             numbers = batch.column(0)
             words = [
@@ -206,6 +214,28 @@ class Ledger:
             ]
             columns = [*words, *(batch.column(index).cast(FINDING_SCHEMA.field(index + 2).type) for index in (1, 2, 3))]
             yield pa.RecordBatch.from_arrays(columns, schema=FINDING_SCHEMA)
+
+
+def _reason(error: duckdb.Error) -> str:
+    """DuckDB's message in one line, without the excerpt of the query."""
+    return " ".join(str(error).split("\n\nLINE")[0].split())
+
+
+@contextmanager
+def beside(ledger: Ledger) -> Iterator[Ledger]:
+    """A ledger for another thread: it reads the same views over its own connection, and its results are its own."""
+    con = ledger.session.con.cursor()
+    session = dataclasses.replace(ledger.session, con=con, names=set(ledger.session.names), buffers=[])
+    try:
+        yield Ledger(session, "_findings_beside")
+    finally:
+        con.close()
+
+
+def _with_columns(query: str, *names: str) -> str:
+    """A query's rows, with nulls in those of the columns that it does not have. Asking it first would plan it twice."""
+    absent = ", ".join(f"NULL AS {name}" for name in names)
+    return f"SELECT {absent} WHERE false UNION ALL BY NAME SELECT * FROM ({query})"
 
 
 def _result(check: Check | Figure) -> Result:

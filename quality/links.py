@@ -77,7 +77,8 @@ def check_lineage(ledger: Ledger, table: Table) -> None:
         f"SELECT id, 'has lineage, but is no row' AS message FROM ({lines}) WHERE id NOT IN ({rows})",
         advice="Build again: lineage/ and data/ are not of one build.",
     )
-    same = _same_ids(session, rows, lines)
+    files = session.lineage.get(table.name, [])
+    same = _same_ids(session, rows, f"SELECT id FROM {sql.files(files)}" if files else lines)
     for check in (untraced, stray):
         ledger.check(check, "SELECT '' AS id WHERE false" if same else None)
 

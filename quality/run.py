@@ -9,7 +9,9 @@ import json
 import os
 import platform
 from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
 import duckdb
 import pyarrow as pa
@@ -17,7 +19,7 @@ import pyarrow as pa
 from quality import drift, files, profile
 from quality.annotation.findings import check_audits
 from quality.connect import add_views, opened
-from quality.ledger import Ledger
+from quality.ledger import Ledger, beside
 from quality.links import check_accounting, check_lineage, check_references
 from quality.own import add_own_views, run_own
 from quality.results import Report
@@ -68,11 +70,20 @@ def check(
         add_views(session, found.unreadable)
         ledger = Ledger(session)
         _files(ledger, found, "files" in groups)
-        measured = _shared(ledger, groups, checks)
-        if "own" in groups:
-            add_own_views(session, checks.views)
-            run_own(ledger, checks)
-            check_audits(ledger, checks.audits)
+        with beside(ledger) as own, ThreadPoolExecutor(1) as lane:
+            # Most queries are small and leave a core idle, so the dataset's own checks run beside the shared ones;
+            # those that ask for repeats after the scan that looks for them.
+            after = any(isinstance(check, Unique) for check in checks.checks)
+            scanned = Event()
+            done = lane.submit(_own, own, checks, scanned if after else None) if "own" in groups else None
+            try:
+                _constraints(ledger, groups, checks)
+            finally:
+                scanned.set()
+            measured = _shared(ledger, groups)
+            if done is not None:
+                done.result()
+                ledger.append(own)
         written = _write_findings(folder, ledger)
     build = folder.build
     report = Report(
@@ -100,12 +111,25 @@ def _files(ledger: Ledger, found: files.Files, hashed: bool) -> None:
         ledger.listed(files.UNCHANGED, found.changed)
 
 
-def _shared(ledger: Ledger, groups: Collection[str], own: CheckSet) -> dict[str, profile.TableProfile]:
-    """Run the checks that every dataset has, table by table within a group."""
-    session = ledger.session
+def _constraints(ledger: Ledger, groups: Collection[str], own: CheckSet) -> None:
+    """Run the constraints of all tables, which later groups profit from: see `_hashed`."""
     if "constraints" in groups:
-        for table in session.dataset.tables:
+        for table in ledger.session.dataset.tables:
             check_constraints(ledger, table, _hashed(table, groups, own))
+
+
+def _own(ledger: Ledger, checks: CheckSet, after: Event | None) -> None:
+    """Run what the dataset adds, once `after` has happened."""
+    if after is not None:
+        after.wait()
+    add_own_views(ledger.session, checks.views)
+    run_own(ledger, checks)
+    check_audits(ledger, checks.audits)
+
+
+def _shared(ledger: Ledger, groups: Collection[str]) -> dict[str, profile.TableProfile]:
+    """Run the checks that every dataset has, but for constraints, table by table within a group."""
+    session = ledger.session
     by_table = {
         "keys": check_keys,
         "references": check_references,

@@ -6,8 +6,7 @@ so hashes that fit the memory budget ride along with the constraints of their co
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
 
 import numpy as np
 import pyarrow as pa
@@ -19,17 +18,8 @@ from quality.ledger import Ledger
 from schemas import Int, Table
 
 _BATCH_ROWS = 131_072
-_HELD_ROWS = 100_000
-SMALL_ROWS = 200_000
+_HELD_ROWS = 20_000
 _NULL = -(2**63)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """Constraints (by number) that one scan tests, and columns whose hashes ride along."""
-
-    constraints: dict[int, Constraint]
-    hashed: list[tuple[str, ...]]
 
 
 def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]]) -> None:
@@ -38,70 +28,47 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
     What repeats is remembered in the session for `quality.unique`; columns beyond the budget are left to it.
     """
     session = ledger.session
-    constraints = dict(enumerate(table_constraints(table)))
+    constraints = table_constraints(table)
     source = session.raw.get(table.name, table.name)
     (rows,) = session.one(f"SELECT count(*) FROM {sql.name(source)}")
     fit = 0 if table.name in session.raw else session.sort_bytes // max(1, rows * 8)
-    with ledger.together(table, [constraint.check for constraint in constraints.values()]) as add:
-        for part in _parts(constraints, hashed[:fit], rows):
-            _scan(session, table, source, rows, part, add)
-
-
-def _parts(constraints: dict[int, Constraint], hashed: list[tuple[str, ...]], rows: int) -> list[_Part]:
-    """Small tables are scanned once, for the overhead of a query. In large ones a column is read with the hashes it is
-    part of, and else alone: then DuckDB tests its dictionary or statistics in place of its values where it can."""
-    if rows <= SMALL_ROWS:
-        return [_Part(constraints, hashed)]
-    left = dict(constraints)
-    parts = []
-    for columns in hashed:
-        taken = {number: constraint for number, constraint in left.items() if constraint.column in columns}
-        left = {number: constraint for number, constraint in left.items() if number not in taken}
-        parts.append(_Part(taken, [columns]))
-    by_column: dict[str, dict[int, Constraint]] = {}
-    for number, constraint in left.items():
-        by_column.setdefault(constraint.column, {})[number] = constraint
-    return [*parts, *(_Part(part, []) for part in by_column.values())]
-
-
-def _scan(
-    session: Session,
-    table: Table,
-    source: str,
-    rows: int,
-    part: _Part,
-    add: Callable[[list[pa.RecordBatch]], None],
-) -> None:
-    wrong = " OR ".join(f"({constraint.fails})" for constraint in part.constraints.values()) or "false"
-    fault = _fault(table, part.constraints)
-    hashes = [f"{row_hash(table, columns)} AS h{index}" for index, columns in enumerate(part.hashed)]
-    if hashes:
-        # Inside CASE, DuckDB tests a condition only on rows that no earlier one has decided.
-        fault = f"CASE WHEN {wrong} THEN {fault} END"
-    query = f"SELECT {', '.join([f'{fault} AS fault', *hashes])} FROM {sql.name(source)}"
-    if not hashes:
-        query += f" WHERE {wrong}"
-    collected = [_Column(rows) for _ in part.hashed]
-    held: list[pa.RecordBatch] = []
-    for batch in session.con.sql(query).to_arrow_reader(_BATCH_ROWS):
-        for column, values in zip(collected, batch.columns[1:], strict=True):
-            column.add(values)
-        if batch.column(0).null_count < len(batch):
-            held.append(batch.select([0]).filter(batch.column(0).is_valid()))
-        if sum(map(len, held)) >= _HELD_ROWS:
-            add(held)
-            held = []
-    add(held)
-    for columns, column in zip(part.hashed, collected, strict=True):
+    hashed = hashed[:fit]
+    if not constraints and not hashed:
+        return
+    collected = [_Column(rows, session.buffers) for _ in hashed]
+    with ledger.together(table, [constraint.check for constraint in constraints]) as add:
+        held: list[str] = []
+        for batch in session.con.sql(_query(table, source, constraints, hashed)).to_arrow_reader(_BATCH_ROWS):
+            for column, values in zip(collected, batch.columns[1:], strict=True):
+                column.add(values)
+            if batch.column(0).null_count < len(batch):
+                held += batch.column(0).drop_null().to_pylist()
+            if len(held) >= _HELD_ROWS:
+                add(held)
+                held = []
+        add(held)
+    for columns, column in zip(hashed, collected, strict=True):
         session.repeats[table.name, columns] = column.repeated()
 
 
-def _fault(table: Table, constraints: dict[int, Constraint]) -> str:
+def _query(table: Table, source: str, constraints: list[Constraint], hashed: list[tuple[str, ...]]) -> str:
+    """The faults of each row (null where there is none) and its hashes; rows without a fault only where they have
+    hashes to send."""
+    wrong = " OR ".join(f"({constraint.fails})" for constraint in constraints) or "false"
+    fault = _fault(table, constraints)
+    hashes = [f"{row_hash(table, columns)} AS h{index}" for index, columns in enumerate(hashed)]
+    if not hashes:
+        return f"SELECT {fault} AS fault FROM {sql.name(source)} WHERE {wrong}"
+    # Inside CASE, DuckDB tests a condition only on rows that no earlier one has decided.
+    return f"SELECT CASE WHEN {wrong} THEN {fault} END AS fault, {', '.join(hashes)} FROM {sql.name(source)}"
+
+
+def _fault(table: Table, constraints: list[Constraint]) -> str:
     """What is wrong with a row, in SQL: JSON text of {id, faults: [{number, message}]}. It is text because a nested
     column costs as much for rows without a fault as for those with one."""
     said = ", ".join(
         f"CASE WHEN {constraint.fails} THEN {{'number': {number}, 'message': {constraint.message}}} END"
-        for number, constraint in constraints.items()
+        for number, constraint in enumerate(constraints)
     )
     if not said:
         return "NULL::VARCHAR"
@@ -120,9 +87,9 @@ def find_repeats(session: Session, table: Table, columns: tuple[str, ...]) -> No
             session.con.execute(f"CREATE OR REPLACE TEMP TABLE _repeated AS {repeated}")
             return
         again = sorted_column(session, source, rows).repeated()
-    session.con.register("_again", pa.table({"h": again}))
-    session.con.execute("CREATE OR REPLACE TEMP TABLE _repeated AS FROM _again")
-    session.con.unregister("_again")
+    kind = "UBIGINT" if again.dtype == np.uint64 else "BIGINT"
+    query = f"CREATE OR REPLACE TEMP TABLE _repeated AS SELECT unnest(from_json(?, '[\"{kind}\"]')) AS h"
+    session.con.execute(query, [json.dumps(again.tolist())])
 
 
 def is_repeated(session: Session, table: Table, columns: tuple[str, ...]) -> str:
@@ -144,8 +111,11 @@ def row_hash(table: Table, columns: tuple[str, ...]) -> str:
 class _Column:
     """Values that arrive in batches, into one array of 8 bytes a value."""
 
-    def __init__(self, rows: int) -> None:
-        self._values = np.empty(rows, np.int64)
+    def __init__(self, rows: int, buffers: list[np.ndarray]) -> None:
+        # Fresh memory costs as much as reading an integer column; a buffer that fits is used again.
+        fit = [index for index, buffer in enumerate(buffers) if len(buffer) >= rows]
+        self._values = buffers.pop(fit[0]) if fit else np.empty(rows, np.int64)
+        self._buffers = buffers
         self._type = np.dtype(np.int64)
         self._end = 0
         self._descents = 0
@@ -168,12 +138,14 @@ class _Column:
     def repeated(self) -> np.ndarray:
         """Each value that occurs more than once, once."""
         values = self.sorted()
-        return np.unique(values[1:][values[1:] == values[:-1]])
+        again = np.unique(values[1:][values[1:] == values[:-1]])
+        self._buffers.append(self._values)
+        return again
 
 
 def sorted_column(session: Session, source: str, rows: int) -> _Column:
     """The single 64-bit column that `source` returns."""
-    column = _Column(rows)
+    column = _Column(rows, session.buffers)
     for batch in session.con.sql(source).to_arrow_reader(_BATCH_ROWS):
         column.add(batch.column(0))
     return column

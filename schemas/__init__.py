@@ -3,6 +3,12 @@
 Everything here may be imported by every other room; nothing here imports one of them.
 """
 
+import os
+
+# NumPy (2.4 at least) sorts without vector instructions on AMD's processors with AVX-512, and five times faster when it
+# is told to use AVX2. It reads this when it is first imported; elsewhere it changes little.
+os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4")
+
 from schemas.audits import Attribute, Audit, Show
 from schemas.checks import Check, CheckSet, Figure, Plot, Severity, Unique, View
 from schemas.errors import GoldsmithError
