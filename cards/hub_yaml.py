@@ -21,9 +21,14 @@ def metadata(
 ) -> dict[str, Any]:
     """The YAML as plain values, empty keys left out; the first table is the default config."""
     schema, card = folder.schema, sheet.card
+    # A split without rows would make `load_dataset` refuse the whole table.
+    full = {
+        table: {split: shards for split, shards in splits.items() if any(file.rows for file in shards)}
+        for table, splits in files.items()
+    }
     subtags = list(dict.fromkeys(tag.split("-")[0].lower() for tag in schema.language))
     rows = sum(file.rows for splits in files.values() for shards in splits.values() for file in shards)
-    first = next((table for table, splits in files.items() if splits), None)
+    first = next((table for table, splits in full.items() if splits), None)
     made: dict[str, Any] = {
         "pretty_name": card.pretty_name or schema.title,
         **licences(folder, sheet),
@@ -42,10 +47,10 @@ def metadata(
                 **({"default": True} if table == first else {}),
                 "data_files": [{"split": split, "path": f"data/{table}/{split}-*.parquet"} for split in splits],
             }
-            for table, splits in files.items()
+            for table, splits in full.items()
             if splits
         ],
-        "dataset_info": [dataset_info(table, list(splits.items())) for table, splits in files.items() if splits],
+        "dataset_info": [dataset_info(table, list(splits.items())) for table, splits in full.items() if splits],
     }
     return {key: value for key, value in made.items() if value}
 

@@ -169,8 +169,13 @@ def _config_problems(metadata: Mapping[Any, Any], files: Sequence[HubFile]) -> I
                 claimed |= {file.path for file in hit}
                 if not hit:
                     yield place, f"{pattern} matches no file"
+                elif not any(file.rows for file in hit):
+                    yield (
+                        place,
+                        f"split {split} has no row, and `load_dataset` then refuses all of the config: leave it out",
+                    )
     for file in files:
-        if file.path not in claimed:
+        if file.path not in claimed and file.rows:
             yield "configs", f"{file.path} is in no config: readers would not see it"
 
 

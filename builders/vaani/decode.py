@@ -172,7 +172,7 @@ def _from_float(kind: str, codec: str, rate: int, samples: np.ndarray, promised:
 
 def _with_av(data: bytes, kind: str) -> Sound:
     if find_spec("av") is None:
-        raise GoldsmithError(f"[audio] a {kind} file needs PyAV: install goldsmith with the extra `vaani-webm`")
+        raise GoldsmithError(f"[audio] a {kind} file needs PyAV: install goldsmith with its extra `vaani`")
     import av
     import av.error
 
