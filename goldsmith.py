@@ -298,6 +298,8 @@ def _freeze(
     with _beside(out) as room:
         staged = DatasetFolder(shutil.copytree(dataset.path, room / "dataset", copy_function=_link, ignore=_hidden))
         verdict = releases.gate(staged, version, previous=previous, waivers=excused)
+        # Documents are written now; for what else is refused there is no need to write them.
+        _refuse([line for line in verdict.refusals if not line.startswith(releases.DOCUMENTS)])
         for name in releases.DOCUMENTS:
             (staged.path / name).unlink(missing_ok=True)
         waived = [asdict(waiver) for waiver in verdict.waived]
@@ -306,13 +308,19 @@ def _freeze(
         try:
             manifest = releases.release(staged, verdict.version, out, previous=previous, waivers=waivers)
         except releases.RefusedError as error:
-            for line in error.refusals:
-                click.echo(f"refused: {line}", err=True)
-            sys.exit(1)
+            _refuse(error.refusals)
+            raise
     for line in verdict.notes:
         click.echo(line)
     said = "is this release already" if there else "holds the new release"
     click.echo(f"{out} {said}: {manifest.dataset} {manifest.version}")
+
+
+def _refuse(reasons: Sequence[str]) -> None:
+    for line in reasons:
+        click.echo(f"refused: {line}", err=True)
+    if reasons:
+        sys.exit(1)
 
 
 def _link(source: str, target: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from cards.citation import authors, bibtex, is_spdx, published
@@ -86,7 +87,7 @@ def document(
     schema, tables = folder.schema, [table for table in folder.schema.tables if files.get(table.name)]
     splits = list(dict.fromkeys(split for table in tables for split in files[table.name]))
     made: dict[str, Any] = {
-        "@context": CONTEXT,
+        "@context": deepcopy(CONTEXT),  # mlcroissant writes into the one it is given
         "@type": "sc:Dataset",
         "conformsTo": CONFORMS_TO,
         "name": schema.name,

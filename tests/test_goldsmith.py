@@ -1,0 +1,122 @@
+"""The command line: the whole street on ViroGym's sample, and that every mistake ends in one line and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from goldsmith import main
+from schemas import DatasetFolder
+
+
+def goldsmith(*arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def street(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `built` (checked, documented) and its release `1.0.0`."""
+    room = tmp_path_factory.mktemp("street")
+    goldsmith("build", "virogym", "--sample", "-o", room / "built")
+    goldsmith("check", room / "built")
+    goldsmith("card", room / "built")
+    said = goldsmith("release", room / "built", "-o", room / "1.0.0")
+    assert "holds the new release: virogym 1.0.0" in said
+    return room
+
+
+def row_of(release: Path, table: str) -> str:
+    return pq.read_table(DatasetFolder(release).lineage(table))["id"][0].as_py()
+
+
+def test_every_command_shows_an_example() -> None:
+    def commands(group: click.Group, path: str) -> None:
+        for name, command in group.commands.items():
+            if isinstance(command, click.Group):
+                commands(command, f"{path} {name}")
+            else:
+                assert f"Example: {path} {name}" in goldsmith(*path.split()[1:], name, "--help"), name
+
+    commands(main, "goldsmith")
+
+
+def test_a_release_leaves_the_dataset_folder_as_it_was(street: Path) -> None:
+    assert goldsmith("card", street / "built", "--check") == ""
+    assert goldsmith("card", street / "1.0.0", "--check") == ""
+    assert goldsmith("lint", street / "1.0.0") == "lint clean\n"
+    assert "is this release already: virogym 1.0.0" in goldsmith("release", street / "built", "-o", street / "1.0.0")
+    assert not list(street.glob(".*")), "no folder of the work is left"
+
+
+def test_a_release_is_made_again(street: Path, tmp_path: Path) -> None:
+    said = goldsmith("regenerate", street / "1.0.0", "--workers", "2", "--cache", tmp_path / "empty")
+    assert said.endswith("virogym 1.0.0: the same rows\n")
+
+
+def test_a_row_is_walked_back(street: Path) -> None:
+    row = row_of(street / "built", "variants")
+    found = json.loads(goldsmith("explain", street / "built", row, "--table", "variants", "--json"))
+    assert found["id"] == row
+    assert found["origins"][0]["excerpts"]
+
+
+def test_withdrawn_rows_stay_out_of_the_next_release(street: Path) -> None:
+    row = row_of(street / "1.0.0", "proteingym")
+    again = ("--row", f"variants:{row}", "--reason", "asked", "-o", street / "2.0.0")
+    goldsmith("withdraw", street / "1.0.0", *again)
+    assert goldsmith("regenerate", street / "2.0.0").endswith("the same rows\n")
+    said = goldsmith("release", street / "built", "-o", street / "next", "--previous", street / "2.0.0", code=1)
+    assert "nothing" in said, "the next release would be the one before, for the row stays out"
+    report = (street / "2.0.0" / "README.md").read_text(encoding="utf-8")
+    assert "## Withdrawn rows" in report
+    assert row not in pq.read_table(DatasetFolder(street / "2.0.0").lineage("variants"))["id"].to_pylist()
+
+
+def test_a_release_is_never_written_to(street: Path) -> None:
+    for command in ("check", "card"):
+        assert "is a release and is never written to" in goldsmith(command, street / "1.0.0", code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["build", "nothing"], "is no dataset known here"),
+        (["build", "virogym", "--sample", "--source", "x"], "write it as NAME=PATH"),
+        (["build", "virogym", "--sample", "--source", "x=y"], "is no source of this dataset"),
+        (["build", "virogym", "--sample", "--shard", "3/2"], "write I/N"),
+        (["build", "virogym", "--sample", "-o", "/dev/null/x"], "choose another path"),
+        (["check", "{room}"], "is no finished dataset"),
+        (["check", "{room}/" + 300 * "x"], "choose another path"),
+        (["release", "{room}", "-o", "{room}/out"], "is no finished dataset"),
+        (["diff", "{room}", "{room}"], "is no finished dataset"),
+        (["regenerate", "{room}"], "is no release"),
+        (["lint", "{room}"], "is no release"),
+        (["verify", "nowhere"], "write it as ORG/NAME@VERSION"),
+        (["withdraw", "{room}", "--row", "x", "--reason", "y", "-o", "{room}/z"], "write it as TABLE:ID"),
+        (["new", "virogym"], "virogym"),
+        (["score", "virogym", "predictions.csv"], ""),
+    ],
+)  # fmt: skip
+def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:
+    output = goldsmith(*(argument.replace("{room}", str(tmp_path)) for argument in arguments), code=2)
+    lines = output.strip().splitlines()
+    assert said in lines[-1]
+
+
+def test_data_that_fails_end_in_1(street: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(street / "built", tmp_path / "copy")
+    shard = next(DatasetFolder(folder).data("variants").iterdir())
+    shard.write_bytes(shard.read_bytes()[:-100])
+    assert "FAILED" in goldsmith("check", folder, code=1)
+    said = goldsmith("release", folder, "-o", tmp_path / "release", code=1)
+    assert "refused:" in said
+    assert not (tmp_path / "release").exists()
