@@ -8,9 +8,10 @@ from releases.diff_html import write_diff_html
 from releases.difference import Difference
 from releases.digest import digest_dataset, digest_rows, digest_table, digest_whole
 from releases.drops import apply_drops
-from releases.gate import DOCUMENTS, Verdict, gate
+from releases.files import refuse_inside, work_folder
+from releases.gate import DOCUMENTS, Verdict, gate, stale
 from releases.manifest import Lock, Manifest, Waiver, read_lock, read_manifest, verify_files
-from releases.regenerate import Comparison, Wants, compare, wants
+from releases.regenerate import Comparison, Wants, compare, missing_sources, wants
 from releases.release import RefusedError, release, released
 from releases.version import Version
 from releases.waivers import read_waivers
@@ -34,12 +35,16 @@ __all__ = [
     "digest_table",
     "digest_whole",
     "gate",
+    "missing_sources",
     "read_lock",
     "read_manifest",
     "read_waivers",
+    "refuse_inside",
     "release",
     "released",
+    "stale",
     "verify_files",
     "wants",
+    "work_folder",
     "write_diff_html",
 ]

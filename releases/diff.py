@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from releases.damage import readable
 from releases.difference import Change, Difference, TableChange
 from releases.manifest import read_manifest, sha256_file
 from releases.rows import RowChanges, Some, compare_rows, is_label, rows_text
@@ -53,10 +53,11 @@ def _version(folder: DatasetFolder) -> str:
 
 
 def _count(folder: DatasetFolder, table: str) -> int:
-    try:
-        return sum(pq.read_metadata(path).num_rows for path in folder.all_shards(table))
-    except pa.ArrowInvalid as error:
-        raise GoldsmithError(f"[{folder.path} > {table}] is damaged ({error}): run `goldsmith check`") from None
+    rows = 0
+    for path in folder.all_shards(table):
+        with readable(path, "run `goldsmith check`"):
+            rows += pq.read_metadata(path).num_rows
+    return rows
 
 
 def _rows(old: DatasetFolder, new: DatasetFolder, table: str) -> RowChanges | None:

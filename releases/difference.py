@@ -109,7 +109,7 @@ class Difference:
 
     @property
     def least_bump(self) -> Level:
-        """The least honest step; a release in which nothing changed still takes a patch."""
+        """The smallest honest step; a release in which nothing changed still takes a patch."""
         return LEVELS[max((LEVELS.index(change.level) for change in self.changes), default=0)]
 
     @property

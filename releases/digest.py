@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from releases.damage import readable
 from releases.manifest import Rows, TableRows
 from schemas import (
     Audio,
@@ -104,14 +105,20 @@ def _sha256(text: str) -> str:
 
 def _read(table: Table, paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
     for path in paths:
-        if sorted(pq.read_schema(path).names) != sorted(table.names):
+        with readable(path):
+            names = pq.read_schema(path).names
+        if sorted(names) != sorted(table.names):
             raise GoldsmithError(f"[{path}] has other columns than table {table.name}: build the dataset again")
         yield from read_batches(path)
 
 
 def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file, about BATCH_BYTES at a time: a row may hold a recording or a picture."""
-    with pq.ParquetFile(path) as file:
+    """The rows of a Parquet file, about BATCH_BYTES at a time: a row may hold a recording or a picture.
+
+    Raises:
+        GoldsmithError: the file is missing or damaged.
+    """
+    with readable(path), pq.ParquetFile(path) as file:
         groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
         row_bytes = max((group.total_byte_size / max(1, group.num_rows) for group in groups), default=1.0)
         size = int(min(BATCH_ROWS, max(1, BATCH_BYTES // max(1, row_bytes))))

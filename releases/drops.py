@@ -20,8 +20,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from releases.audits import copy_audits
+from releases.damage import readable
 from releases.digest import read_batches
-from releases.files import copy_file, whole_folder, write_file
+from releases.files import copy_file, refuse_inside, whole_folder, write_file
 from releases.gate import stale, stopping
 from releases.manifest import Waiver, to_text, walk
 from schemas import DatasetFolder, GoldsmithError, Table
@@ -75,6 +76,7 @@ def apply_drops(folder: DatasetFolder, into: Path, *, waived: Sequence[Waiver] =
         return {}
     if problems := stale(folder):
         raise GoldsmithError(f"[{folder.path}] {problems[0]}")
+    refuse_inside(folder.path, into)
     with whole_folder(into) as partial:
         return take_out(folder, partial, whys)
 
@@ -102,6 +104,8 @@ def take_out(
     for path in walk(folder.path):
         if path.split("/")[0] in ("data", "lineage", "rejects") and not (into / path).exists():
             copy_file(folder.path, path, into)
+    if folder.tombstones.is_file():
+        copy_file(folder.path, folder.tombstones.name, into)
     copy_audits(folder, into, whys if forget else {})
     derived = _derive_again(folder, into)
     counts = _counts(drops)
@@ -135,9 +139,10 @@ def _why(folder: DatasetFolder, table: Table, waived: Sequence[Waiver]) -> dict[
     if not names:
         return {}
     columns = ["check", "table", "id", "message"]
-    found = pq.read_table(
-        folder.findings, columns=columns, filters=[("check", "in", names), ("table", "=", table.name)]
-    )
+    with readable(folder.findings, "run `goldsmith check`"):
+        found = pq.read_table(
+            folder.findings, columns=columns, filters=[("check", "in", names), ("table", "=", table.name)]
+        )
     lines = sorted(found.to_pylist(), key=lambda line: (names.index(line["check"]), line["id"], line["message"]))
     why: dict[str, tuple[str, str]] = {}
     for line in lines:

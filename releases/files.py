@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import hashlib
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from releases.manifest import File
@@ -51,6 +52,41 @@ def whole_folder(out: Path) -> Iterator[Path]:
             shutil.rmtree(partial, ignore_errors=True)
 
 
+@contextmanager
+def work_folder(out: Path) -> Iterator[Path]:
+    """A new empty folder for work on the disk of `out`, gone afterwards.
+
+    What killed processes left is removed first; several may work beside one `out` at once.
+
+    Raises:
+        GoldsmithError: it cannot be made.
+    """
+    room = out.parent / f".{out.name}.{uuid.uuid4().hex}.work"
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        for left in _left(out, "work"):
+            with suppress(OSError), _held(left):  # locked: another process is at work there
+                shutil.rmtree(left, ignore_errors=True)
+        room.mkdir()
+    except OSError as error:
+        raise GoldsmithError(_cause(out, error)) from error
+    try:
+        with _held(room):
+            yield room
+    finally:
+        shutil.rmtree(room, ignore_errors=True)
+
+
+def refuse_inside(folder: Path, out: Path) -> None:
+    """Refuse an `out` that is the dataset folder it is made from, or lies in it.
+
+    Raises:
+        GoldsmithError: it does.
+    """
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise GoldsmithError(f"[{out}] lies in the dataset folder {folder}: choose a folder outside of it")
+
+
 def _cause(out: Path, error: OSError) -> str:
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
@@ -63,12 +99,16 @@ def _cause(out: Path, error: OSError) -> str:
 
 def _sweep(out: Path) -> None:
     """Remove what killed processes left on the way to `out`."""
-    for left in sorted(out.parent.glob(f".{out.name}.*.partial")):
+    for left in _left(out, "partial"):
         try:
             with _held(left):
                 shutil.rmtree(left, ignore_errors=True)
         except BlockingIOError:
             raise GoldsmithError(f"[{out}] is being made by another process: wait for it") from None
+
+
+def _left(out: Path, kind: str) -> list[Path]:
+    return sorted(out.parent.glob(f".{glob.escape(out.name)}.*.{kind}"))
 
 
 @contextmanager

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 
 from releases.digest import read_batches
 from releases.hub.withdraw import FILE as TOMBSTONES
-from releases.hub.withdraw import returned_rows
 from releases.manifest import MANIFEST, read_manifest, walk
+from releases.tombstones import returned_rows
 from schemas import GoldsmithError
 from schemas.hub import card_problems, read_card
 from schemas.hub_files import data_files
@@ -65,7 +65,7 @@ def lint(release: Path, limits: Limits | None = None) -> list[str]:
         if path.endswith(".parquet") and path not in pointers:
             try:
                 problems += _parquet_problems(release, path, limits)
-            except pa.ArrowInvalid as error:
+            except (pa.ArrowException, OSError, GoldsmithError) as error:
                 broken.add(path)
                 problems.append(f"[{path}] is no Parquet file ({error}): release again")
     if not any(path.startswith(("data/", TOMBSTONES)) for path in broken):

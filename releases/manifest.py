@@ -81,7 +81,7 @@ class Checks:
 
 @dataclass(frozen=True)
 class Bump:
-    """The least honest step from the previous release (`major`, `minor`, `patch`, or `first`), and why."""
+    """The smallest honest step from the previous release (`major`, `minor`, `patch`, or `first`), and why."""
 
     least: str
     reasons: tuple[str, ...]
@@ -147,7 +147,7 @@ class Lock:
     Attributes:
         code: sha256 of the builder's code.
         tools: the version of each tool whose version may change bytes.
-        sources: name, url or path, sha256, size and licence of each.
+        sources: name, url or path, sha256, size and licence of each; `override` where it was a file of its maker's own.
         digests: of each table.
         files: sha256 of each data file; equal only with the same tools.
         drops: whether rows were taken out by `drop` checks after the build.

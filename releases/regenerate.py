@@ -68,6 +68,20 @@ def wants(release: Path) -> Wants:
     )
 
 
+def missing_sources(wanted: Wants, found: Mapping[str, str]) -> list[str]:
+    """A line for each source of the release that would be another file, or that nobody has given.
+
+    Args:
+        found: name -> sha256 of the sources at hand.
+    """
+    lines = []
+    for name, sha256 in sorted(wanted.sources.items()):
+        if found.get(name) != sha256:
+            now = f"is another file now (sha256 {found[name]})" if name in found else "is not given"
+            lines.append(f"[{name}] {now}: give the one with sha256 {sha256} with --source {name}=PATH")
+    return lines
+
+
 def compare(release: Path, rebuilt: DatasetFolder) -> Comparison:
     """Compare the rows of `rebuilt` with those of `release`, table by table, and their files.
 

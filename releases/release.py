@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from releases.digest import digest_dataset, digest_whole
-from releases.files import copy_file, whole_folder, write_file
+from releases.files import copy_file, refuse_inside, whole_folder, write_file
 from releases.gate import Verdict, gate, stopping
 from releases.manifest import (
     LOCK,
@@ -50,7 +50,7 @@ def release(
     waivers: Path | None = None,
     today: datetime.date | None = None,
 ) -> Manifest:
-    """Freeze `folder` as `version` (`auto`: the least honest one) in `out`.
+    """Freeze `folder` as `version` (`auto`: the smallest honest one) in `out`.
 
     Where `out` is this very release already, nothing is done and its manifest is returned (`released` tells).
 
@@ -58,9 +58,10 @@ def release(
         RefusedError: the gate is shut.
         GoldsmithError: a folder or the waivers cannot be used, `out` is something else, or the disk is full.
     """
+    refuse_inside(folder.path, out)
     if out.exists() and (there := released(folder, version, out, waivers)):
         return there
-    verdict = gate(folder, version, previous=previous, waivers=_read(waivers), today=today)
+    verdict = gate(folder, version, previous=previous, waivers=_read(waivers), today=today, waivers_file=waivers)
     if verdict.refusals:
         raise RefusedError(folder, verdict.version, verdict.refusals)
     with whole_folder(out) as partial:
@@ -111,7 +112,7 @@ def _copy(folder: DatasetFolder, waivers: Path | None, into: Path) -> list[File]
 
 def _lock(folder: DatasetFolder, tables: Mapping[str, TableRows], files: Sequence[File]) -> Lock:
     build = folder.build
-    kept = ("name", "url", "path", "sha256", "size", "licence")
+    kept = ("name", "url", "path", "sha256", "size", "licence", "override")
     return Lock(
         dataset=build["dataset"],
         builder_version=build["version"],

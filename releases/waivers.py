@@ -1,8 +1,9 @@
 """Waivers: failed checks that a person answers for, until a day. They are released with the data.
 
     [[waiver]]
-    check = "duplicate_sequences"     # the check's name; `train_to_test` lets rows move from train to test
-    table = "variants"                # optional; without it, in every table
+    check = "duplicate_sequences"     # the check's name; or `train_to_test`: rows may move from train to test; or
+                                      # `own_source`: a file given by --source stands in place of the pinned one
+    table = "variants"                # optional; without it, in every table; of `own_source`, the source's name
     reason = "upstream's own replicates, see the card"
     by = "data team"
     until = 2027-06-30
@@ -23,6 +24,7 @@ from schemas import GoldsmithError
 
 FILE = "waivers.toml"
 TRAIN_TO_TEST = "train_to_test"
+OWN_SOURCE = "own_source"
 
 _NEEDED = ("check", "reason", "by", "until")
 
@@ -37,6 +39,8 @@ def read_waivers(path: Path) -> tuple[Waiver, ...]:
         form = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise GoldsmithError(f"[{path}] is not there: give the path of a waivers file") from None
+    except OSError as error:
+        raise GoldsmithError(f"[{path}] cannot be read ({error.strerror}): give the path of a waivers file") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise GoldsmithError(f"[{path}] is not TOML ({error}): mend it") from None
     entries = form.get("waiver")

@@ -154,6 +154,8 @@ class DatasetFolder:
             record = json.loads(self.build_json.read_text(encoding="utf-8"))
         except ValueError as error:
             raise GoldsmithError(f"[{self.build_json}] is not JSON ({error}): build the dataset again") from None
+        if not isinstance(record, dict):
+            raise GoldsmithError(f"[{self.build_json}] is no record of a build: build the dataset again")
         if record.get("format") != BUILD_FORMAT:
             raise GoldsmithError(f"[{self.build_json}] has format {record.get('format')}: build the dataset again")
         return record
@@ -168,4 +170,10 @@ class DatasetFolder:
         """The content of quality/report.json."""
         if not self.report_json.is_file():
             raise GoldsmithError(f"[{self.path}] has not been checked: run `goldsmith check {self.path}`")
-        return json.loads(self.report_json.read_text(encoding="utf-8"))
+        try:
+            record = json.loads(self.report_json.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise GoldsmithError(f"[{self.report_json}] is not JSON ({error}): run `goldsmith check` again") from None
+        if not isinstance(record, dict) or not {"checks", "files"} <= record.keys():
+            raise GoldsmithError(f"[{self.report_json}] is no report of checks: run `goldsmith check` again")
+        return record

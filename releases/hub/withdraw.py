@@ -1,50 +1,34 @@
 """Withdrawal: rows leave a dataset because consent or a licence was withdrawn, and stay out.
 
 A withdrawn row leaves a tombstone: its id, why and when, and nothing of what it held. Tombstones are released with the
-data in `tombstones.parquet` and carried from version to version; `releases.lint` finds withdrawn rows that are back,
-and `publish` refuses a version that has lost tombstones. What was published before cannot be unpublished: the card says
-which versions must not be used any more.
+data in `tombstones.parquet` and carried from version to version; the gate and `releases.lint` find withdrawn rows that
+are back, and the gate and `publish` refuse a version that has lost tombstones. What was published before cannot be
+unpublished: the card says which versions must not be used any more.
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from releases.digest import read_batches
 from releases.drops import take_out
-from releases.files import whole_folder
+from releases.files import refuse_inside, whole_folder
 from releases.manifest import read_manifest, verify_files
-from schemas import DatasetFolder, GoldsmithError
+from releases.tombstones import Tombstone, present, read_tombstones
+from schemas import Column, DatasetFolder, GoldsmithError, List, Table
 from schemas.folder import TOMBSTONE_SCHEMA
 from schemas.parquet import write_parquet
+
+__all__ = ["FILE", "REASON", "Tombstone", "apply_tombstones", "read_tombstones", "withdraw"]
 
 FILE = DatasetFolder("").tombstones.name
 REASON = "withdrawn"
 """The reason of such rows in rejects/<table>.parquet and in build.json."""
-
-
-@dataclass(frozen=True, order=True)
-class Tombstone:
-    """A row that was withdrawn.
-
-    Attributes:
-        reason: for people; it must not say what the row held.
-        date: when it was withdrawn.
-        last_version: the last release that held it.
-    """
-
-    table: str
-    id: str
-    reason: str
-    date: datetime.date
-    last_version: str
 
 
 def withdraw(
@@ -57,8 +41,8 @@ def withdraw(
 ) -> tuple[Tombstone, ...]:
     """Make the dataset folder `into` from a release, without the rows named (table -> ids).
 
-    With them go the rows of other tables that are made of nothing but the same source records. The folder is to be
-    checked, documented and released as the next version.
+    With them go the rows that refer to them, the rows of other tables that are made of nothing but the same source
+    records, and so on until there are none. The folder is to be checked, documented and released as the next version.
 
     Returns:
         All tombstones of the new folder, those of the release before it among them.
@@ -68,6 +52,7 @@ def withdraw(
     """
     if not reason.strip():
         raise GoldsmithError("[withdraw] no reason is given: say why, without what the rows held")
+    refuse_inside(release, into)
     if problems := verify_files(release):
         raise GoldsmithError(f"[{release}] is damaged ({problems[0]}): get the release again")
     folder, version = DatasetFolder(release), read_manifest(release).version
@@ -75,15 +60,60 @@ def withdraw(
     for table, ids in rows.items():
         if table not in names:
             raise GoldsmithError(f"[{release} > {table}] is no table: name one of {', '.join(names)}")
-        if missing := set(ids) - set(_present(folder, table, ids)):
-            raise GoldsmithError(f"[{release} > {table} > {min(missing)}] is no row: check the id")
+        if missing := set(ids) - set(present(folder, table, ids)):
+            raise GoldsmithError(f"[{release} > {table} > {min(missing)}] {_absent(release, table, min(missing))}")
     when = date or datetime.datetime.now(datetime.UTC).date()
     named = {(table, row_id) for table, ids in rows.items() for row_id in ids}
     if not named:
         raise GoldsmithError(f"[{release}] no row is named: give the ids of the rows to withdraw")
-    gone = named | _made_of_the_same(folder, named)
+    gone = named
+    while more := (_made_of_the_same(folder, gone) | _referring(folder, gone)) - gone:
+        gone |= more
     new = [Tombstone(table, row_id, reason.strip(), when, version) for table, row_id in gone]
     return apply_tombstones(folder, into, [*read_tombstones(release), *new])
+
+
+def _absent(release: Path, table: str, row_id: str) -> str:
+    """Why a row is not there, and what to do."""
+    for tombstone in read_tombstones(release):
+        if (tombstone.table, tombstone.id) == (table, row_id):
+            return f"was withdrawn on {tombstone.date}: take it out of the call"
+    return "is no row: check the id"
+
+
+def _referring(folder: DatasetFolder, gone: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The (table, id) of rows that refer to a value which no row has any more once `gone` have left."""
+    found: set[tuple[str, str]] = set()
+    with duckdb.connect() as connection:
+        for table in folder.schema.tables:
+            for column in table.columns if not table.derived else ():
+                parent = (column.references or "").rpartition(".")[0]
+                ids = [row_id for name, row_id in gone if name == parent]
+                if ids:
+                    found |= {(table.name, row_id) for row_id in _dangling(connection, folder, table, column, ids)}
+    return found
+
+
+def _dangling(
+    connection: duckdb.DuckDBPyConnection, folder: DatasetFolder, table: Table, column: Column, gone: Sequence[str]
+) -> list[str]:
+    """The ids of the rows whose reference in `column` has no target but the rows `gone`."""
+    parent, _, target = (column.references or "").rpartition(".")
+    values = f"unnest({_quoted(column.name)})" if isinstance(column.type, List) else _quoted(column.name)
+    kept = f"{folder.schema.table(parent).row_id_sql()} NOT IN (SELECT unnest($gone))"
+    query = (
+        f"WITH target AS (SELECT {_quoted(target)} AS value, {kept} AS kept FROM read_parquet($parents)),"
+        " lost AS (SELECT value FROM target GROUP BY value HAVING NOT bool_or(kept))"
+        f" SELECT DISTINCT id FROM (SELECT {table.row_id_sql()} AS id, {values} AS value FROM read_parquet($rows))"
+        " WHERE value IN (SELECT value FROM lost)"
+    )
+    files = {"parents": folder.all_shards(parent), "rows": folder.all_shards(table.name)}
+    paths = {name: [str(path) for path in found] for name, found in files.items()}
+    return [row[0] for row in connection.execute(query, {"gone": list(gone), **paths}).fetchall()]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _made_of_the_same(folder: DatasetFolder, named: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -108,48 +138,29 @@ def _made_of_the_same(folder: DatasetFolder, named: Collection[tuple[str, str]])
         return set(found.fetchall())
 
 
+def _age(tombstone: Tombstone) -> datetime.date:
+    return tombstone.date
+
+
 def apply_tombstones(folder: DatasetFolder, into: Path, tombstones: Iterable[Tombstone]) -> tuple[Tombstone, ...]:
     """Copy a dataset folder to `into` without the rows that were withdrawn, where it has any, and with the tombstones.
 
-    So a dataset that was built anew, or regenerated, does without them, too.
+    Its own tombstones stay; of two about a row the earlier counts. So a dataset that was built anew, or regenerated,
+    does without them, too.
 
     Raises:
         GoldsmithError: `into` is there already, or a row has no lineage.
     """
-    ordered = tuple(sorted(set(tombstones)))
+    refuse_inside(folder.path, into)
+    first = {(t.table, t.id): t for t in sorted({*tombstones, *read_tombstones(folder.path)}, key=_age, reverse=True)}
+    ordered = tuple(sorted(first.values()))
     whys: dict[str, dict[str, tuple[str, str]]] = {}
     for table in {tombstone.table for tombstone in ordered}:
         told = {t.id: (REASON, f"withdrawn on {t.date}: {t.reason}") for t in ordered if t.table == table}
-        if found := {row_id: told[row_id] for row_id in _present(folder, table, told)}:
+        if found := {row_id: told[row_id] for row_id in present(folder, table, told)}:
             whys[table] = found
     with whole_folder(into) as partial:
         take_out(folder, partial, whys, forget=True)
         batch = pa.RecordBatch.from_pylist([asdict(tombstone) for tombstone in ordered], TOMBSTONE_SCHEMA)
         write_parquet(DatasetFolder(partial).tombstones, TOMBSTONE_SCHEMA, [batch])
     return ordered
-
-
-def read_tombstones(folder: Path) -> tuple[Tombstone, ...]:
-    """The tombstones of a dataset folder or a release, none where it has no such file."""
-    path = DatasetFolder(folder).tombstones
-    return tuple(Tombstone(**line) for line in pq.read_table(path).to_pylist()) if path.is_file() else ()
-
-
-def returned_rows(folder: Path) -> Iterator[str]:
-    """A line for each table of a release in which rows are back that its tombstones say were withdrawn."""
-    tombstones = read_tombstones(folder)
-    for table in sorted({tombstone.table for tombstone in tombstones}):
-        ids = {tombstone.id for tombstone in tombstones if tombstone.table == table}
-        if found := sorted(_present(DatasetFolder(folder), table, ids)):
-            yield f"[{table} > {found[0]}] was withdrawn and is back ({len(found)} such rows): apply the tombstones"
-
-
-def _present(folder: DatasetFolder, name: str, ids: Collection[str]) -> Iterator[str]:
-    """Those of `ids` that are rows of a table."""
-    wanted = set(ids)
-    table = next((table for table in folder.schema.tables if table.name == name), None)
-    if table is None:  # a later version may have no such table
-        return
-    for path in folder.all_shards(name):
-        for batch in read_batches(path, table.key):
-            yield from wanted.intersection(table.row_ids(batch).to_pylist())

@@ -120,7 +120,7 @@ def test_a_report_without_checks(ready: DatasetFolder) -> None:
     ],
 )
 def test_failed_checks(ready: DatasetFolder, status: str, severity: str, expected: tuple[str, ...]) -> None:
-    write_report(ready, [check("near_duplicates", status, severity, failures=3)])
+    write_report(ready, [check("near_duplicates", status, severity, failures=3 if status == "failed" else 0)])
     assert refusals(ready) == expected
 
 
@@ -129,6 +129,89 @@ def test_the_report_is_not_believed_about_passed(ready: DatasetFolder) -> None:
     report = json.loads(ready.report_json.read_text())
     ready.report_json.write_text(json.dumps({**report, "passed": True}))
     assert len(refusals(ready)) == 1
+
+
+def edited(folder: DatasetFolder, change: Callable[[dict[str, Any]], object]) -> tuple[str, ...]:
+    """The gate's refusals once somebody has edited the report of a failed check."""
+    write_report(folder, [check("key_unique", "failed", failures=2), check("near_duplicates")])
+    report = json.loads(folder.report_json.read_text())
+    change(report)
+    folder.report_json.write_text(json.dumps(report))
+    return tuple(line for line in refusals(folder) if line.startswith("quality/report.json does not agree"))
+
+
+EDITS = [
+    (lambda r: None, ""),
+    (lambda r: r["checks"][0].update(status="passed"), "key_unique of variants is passed with 2 failures"),
+    (lambda r: r["checks"][0].update(status="passed", failures=0), "has 2 failures, the report says 0"),
+    (
+        lambda r: r["checks"][0].update(severity="warn"),
+        "key_unique of variants (block) has 2 failures, the report says 0",
+    ),
+    (lambda r: r["checks"][0].update(failures=1), "has 2 failures, the report says 1"),
+    (lambda r: r["checks"].pop(0), "has 2 failures, the report says 0"),
+    (lambda r: r["findings"].update(sha256="0" * 64), "it is about other findings"),
+    (lambda r: r.pop("findings"), "it is about other findings"),
+]
+
+
+@pytest.mark.parametrize(("change", "why"), EDITS, ids=[str(i) for i in range(len(EDITS))])
+def test_an_edited_report_is_not_believed(
+    ready: DatasetFolder, change: Callable[[dict[str, Any]], object], why: str
+) -> None:
+    lines = edited(ready, change)
+    assert bool(lines) == bool(why)
+    assert why in "".join(lines)
+    assert all(line.endswith("run `goldsmith check`") for line in lines)
+
+
+def test_damaged_findings_are_named(ready: DatasetFolder) -> None:
+    ready.findings.write_bytes(b"PAR1")
+    assert "quality/report.json does not agree" in refusals(ready)[0]
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"checks": []}'])
+def test_what_is_no_report(ready: DatasetFolder, text: str) -> None:
+    ready.report_json.write_text(text)
+    with pytest.raises(
+        GoldsmithError, match=r"report\.json\] is (not JSON|no report of checks).*run `goldsmith check`"
+    ):
+        gate(DatasetFolder(ready.path), "1.0.0", today=DAY)
+
+
+@pytest.mark.parametrize("harm", [lambda b: b[:40], lambda b: bytes([b[0] ^ 1]) + b[1:], lambda b: b""])
+@pytest.mark.parametrize("part", ["data", "lineage", "rejects"])
+def test_a_damaged_file_is_not_the_one_that_was_checked(
+    ready: DatasetFolder, previous: DatasetFolder, harm: Callable[[bytes], bytes], part: str
+) -> None:
+    path = next((ready.path / part).rglob("*.parquet"))
+    path.write_bytes(harm(path.read_bytes()))
+    for version in ("auto", "2.0.0"):
+        (line,) = refusals(ready, version, previous=previous)
+        assert line.endswith("is not the file that was checked: run `goldsmith check`")
+
+
+@pytest.mark.parametrize("sources", [[source(), source("own", override=True)]])
+def test_a_file_in_place_of_a_pinned_one(tmp_path: Path, sources: list[dict[str, Any]]) -> None:
+    folder = write_ready(tmp_path / "d", sources=sources)
+    (line,) = refusals(folder)
+    assert line == (
+        "source own is your own file in place of the pinned one: pin it in sources.toml, or waive own_source"
+    )
+    for more in ({}, {"table": "own"}):
+        waivers = read_waivers(waivers_file(tmp_path / "w.toml", "own_source", **more))
+        assert refusals(folder, waivers=waivers) == ()
+    other = read_waivers(waivers_file(tmp_path / "w.toml", "own_source", table="lab"))
+    assert refusals(folder, waivers=other) == (line,)
+
+
+def test_a_source_that_was_never_pinned_is_no_override(tmp_path: Path) -> None:
+    assert refusals(write_ready(tmp_path / "d", sources=[source("recordings", url=None)])) == ()
+
+
+def test_documents_may_come_later(ready: DatasetFolder) -> None:
+    without("README.md")(ready)
+    assert refusals(ready, documents=False) == ()
 
 
 def test_a_waiver_covers_its_check_only(ready: DatasetFolder, tmp_path: Path) -> None:
@@ -149,10 +232,23 @@ def test_an_expired_waiver_does_not_count_and_is_named(ready: DatasetFolder, tmp
     assert verdict.waived == ()
 
 
-@pytest.mark.parametrize("fields", [{"check": "near_duplicate"}, {"check": "key_unique", "table": "assays"}])
-def test_a_waiver_of_an_unknown_check_is_an_error(ready: DatasetFolder, tmp_path: Path, fields: dict[str, str]) -> None:
-    with pytest.raises(GoldsmithError, match="is no check of scans"):
-        gate(ready, "1.0.0", waivers=read_waivers(waivers_file(tmp_path / "w.toml", **fields)), today=DAY)
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"check": "near_duplicate"}, r"mine\.toml > near_duplicate\] is no check of scans"),
+        (
+            {"check": "key_unique", "table": "assays"},
+            r"mine\.toml > key_unique > assays\] is a check of table variants",
+        ),
+        ({"check": "own_source", "table": "field"}, r"own_source > field\] is a check of source lab"),
+    ],
+)
+def test_a_waiver_of_an_unknown_check_is_an_error(
+    ready: DatasetFolder, tmp_path: Path, fields: dict[str, str], message: str
+) -> None:
+    file = waivers_file(tmp_path / "mine.toml", **fields)
+    with pytest.raises(GoldsmithError, match=message):
+        gate(ready, "1.0.0", waivers=read_waivers(file), waivers_file=file, today=DAY)
 
 
 def test_sources_that_may_not_be_given_on(tmp_path: Path) -> None:
@@ -183,12 +279,11 @@ def changed(tmp_path: Path, change: Callable[[dict[str, Any]], object], **fields
 BUMPS = [
     ("major", lambda v: v["train"].pop(0), "2.0.0", "1.3.0"),
     ("minor", lambda v: v["train"].append(variant(30)), "1.3.0", "1.2.1"),
-    ("patch", lambda v: v["train"].reverse(), "1.2.1", "1.2.0"),
 ]
 
 
 @pytest.mark.parametrize(("level", "change", "least", "less"), BUMPS, ids=[b[0] for b in BUMPS])
-def test_the_least_honest_version(
+def test_the_smallest_honest_version(
     tmp_path: Path, previous: DatasetFolder, level: str, change: Callable[[Any], object], least: str, less: str
 ) -> None:
     folder = changed(tmp_path, change)
@@ -197,7 +292,25 @@ def test_the_least_honest_version(
     assert refusals(folder, least, previous=previous) == ()
     assert refusals(folder, "3.0.0", previous=previous) == ()
     (line,) = refusals(folder, less, previous=previous)
-    assert line.startswith(f"version {less} is below {least}, the least honest step after 1.2.0: ")
+    assert line.startswith(f"version {less} is below {least}, the smallest honest step after 1.2.0: ")
+
+
+def test_nothing_changed(tmp_path: Path, previous: DatasetFolder) -> None:
+    again = changed(tmp_path, lambda v: v["train"].reverse())
+    (line,) = refusals(again, "auto", previous=previous)
+    assert line.startswith("nothing changed since 1.2.0: there is nothing to release")
+    assert refusals(again, "1.2.1", previous=previous) == (), "other documents, by name"
+
+
+@pytest.mark.parametrize("fields", [{"sources": [source(citation="Two papers.")]}, {"code": "beef" * 16}])
+def test_another_source_or_builder_takes_a_patch(
+    tmp_path: Path, previous: DatasetFolder, fields: dict[str, Any]
+) -> None:
+    folder = changed(tmp_path, lambda v: None, **fields)
+    verdict = gate(folder, "auto", previous=previous, today=DAY)
+    assert (verdict.refusals, verdict.version, verdict.bump.least) == ((), "1.2.1", "patch")
+    (line,) = refusals(folder, "1.2.0", previous=previous)
+    assert line.startswith("version 1.2.0 is below 1.2.1, the smallest honest step after 1.2.0: ")
 
 
 @pytest.mark.parametrize("version", ["1", "v1.0.0", "latest"])

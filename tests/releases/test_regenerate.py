@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from release_folders import check, rows, source, waivers_file, write_dataset, write_ready, write_report
 
-from releases import compare, release, verify_files, wants
+from releases import compare, missing_sources, release, verify_files, wants
 from schemas import DatasetFolder, GoldsmithError
 
 
@@ -82,3 +82,12 @@ def test_a_damaged_release_proves_nothing(tmp_path: Path, out: Path) -> None:
     assert verify_files(out)
     with pytest.raises(GoldsmithError, match=r"is damaged \(goldsmith\.lock: changed"):
         compare(out, write_ready(tmp_path / "again"))
+
+
+def test_sources_that_must_be_given(out: Path) -> None:
+    sha256 = source()["sha256"]
+    assert missing_sources(wants(out), {"lab": sha256, "more": "0"}) == []
+    give = f"give the one with sha256 {sha256} with --source lab=PATH"
+    assert missing_sources(wants(out), {}) == [f"[lab] is not given: {give}"]
+    (line,) = missing_sources(wants(out), {"lab": "f" * 64})
+    assert line == f"[lab] is another file now (sha256 {'f' * 64}): {give}"
