@@ -1,0 +1,175 @@
+"""The builder on some of the bundled captures: tables, answers again, checks with planted defects, bench and scorer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from builders.build import build
+from builders.sources import Sources
+from builders.webspatial import bench, gallery
+from builders.webspatial import score as scorer
+from builders.webspatial.builder import BUILDER
+from builders.webspatial.capture import browser as browsers
+from builders.webspatial.verify import verify
+from quality import run
+from schemas import DatasetFolder, GoldsmithError
+
+SAMPLE = Path(browsers.__file__).parent.parent / "sample" / "captures"
+REJECT = {"id": "x", "group": "a/b", "path": "p.html", "status": "no_webgl", "message": "none", "licence": "MIT"}
+
+
+@pytest.fixture(scope="module")
+def some(tmp_path_factory) -> Path:
+    """A dozen captures and a page without one."""
+    root = tmp_path_factory.mktemp("captures")
+    wanted = [p for p in sorted(SAMPLE.iterdir()) if "kind-room" in p.name and "fixed" in p.name][:12]
+    for path in [*wanted, next(p for p in sorted(SAMPLE.iterdir()) if "clicked" in p.name)]:
+        shutil.copytree(path, root / path.name)
+    (root / "rejects.jsonl").write_text(json.dumps(REJECT) + "\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def built(some, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("out") / "webspatial"
+    build(BUILDER, Sources.load(BUILDER.folder, overrides={"captures": some}), out)
+    return out
+
+
+def rows(folder, table):
+    return pa.concat_tables(pq.read_table(p) for p in sorted((folder / "data" / table).glob("*.parquet"))).to_pylist()
+
+
+def test_tables_and_rejects(built):
+    assert len(rows(built, "scenes")) == 13
+    assert all(r["asked"] for r in rows(built, "scenes"))
+    kinds = {q["type"] for q in rows(built, "questions")}
+    assert {"left_right", "front_behind", "nearer_camera", "perspective"} <= kinds
+    events = rows(built, "events")
+    assert any(e["is_input"] and e["type"] == "click" and e["path"] for e in events)
+    assert {e["caused"] for e in events if not e["is_input"]} == {True, False}
+    rejects = pq.read_table(built / "rejects" / "scenes.parquet").to_pylist()
+    assert [r["reason"] for r in rejects] == ["no_webgl"]
+
+
+def test_every_answer_again_and_from_turned_cameras(built, some):
+    found = verify(built, some)
+    assert found.questions > 100
+    assert (found.differ, found.unstable) == (0, 0)
+
+
+def _status(folder):
+    report = run.check(DatasetFolder(folder), BUILDER.checks)
+    assert report is not None
+    told = json.loads((folder / "quality" / "report.json").read_text(encoding="utf-8"))["checks"]
+    return {c["name"]: c["status"] for c in told}
+
+
+def _planted(built, tmp_path, table, change):
+    folder = tmp_path / "planted"
+    shutil.copytree(built, folder)
+    (path,) = sorted((folder / "data" / table).glob("*.parquet"))[:1]
+    content = pq.read_table(path)
+    pq.write_table(change(content), path)
+    return folder
+
+
+def _set(name, value):
+    def change(content):
+        k = content.schema.get_field_index(name)
+        column = content.column(name).to_pylist()
+        column[0] = value(content.slice(0, 1).to_pylist()[0])
+        return content.set_column(k, content.schema.field(k), pa.array(column, content.schema.field(k).type))
+
+    return change
+
+
+def test_checks_find_what_is_planted(built, tmp_path):
+    clean = _status(built)
+    own = {c.name for c in BUILDER.checks.checks}
+    assert {n: s for n, s in clean.items() if n.rpartition(".")[2] in own and s == "failed"} == {}
+    other = _set("answer", lambda row: next(o for o in row["options"] if o != row["answer"]))
+    found = _status(_planted(built, tmp_path / "a", "questions", other))
+    assert [s for n, s in found.items() if n.endswith("balanced_answers")] == ["failed"]
+    found = _status(_planted(built, tmp_path / "b", "questions", _set("answer", lambda row: "nowhere")))
+    assert [s for n, s in found.items() if n.endswith("answer_is_an_option")] == ["failed"]
+    found = _status(_planted(built, tmp_path / "c", "scenes", _set("redistributable", lambda row: False)))
+    assert [s for n, s in found.items() if n.endswith("may_be_passed_on")] == ["failed"]
+    found = _status(_planted(built, tmp_path / "d", "scenes", _set("meshes_agree", lambda row: 0)))
+    assert [s for n, s in found.items() if n.endswith("graph_agrees_with_pixels")] == ["failed"]
+
+
+def test_what_may_not_be_passed_on_is_left_out(some, tmp_path):
+    from builders.webspatial.capture import store
+
+    copy = tmp_path / "captures"
+    shutil.copytree(some, copy)
+    name = store.names(copy)[0]
+    capture = store.read(copy / name)
+    data = {**capture.data, "page": {**capture.data["page"], "redistribute": False, "licence": "NONE"}}
+    store.write(copy, name, data, {})
+    out = tmp_path / "out"
+    build(BUILDER, Sources.load(BUILDER.folder, overrides={"captures": copy}, redistributable_only=True), out)
+    assert name not in {r["scene_id"] for r in rows(out, "scenes")}
+    assert name not in {q["scene_id"] for q in rows(out, "questions")}
+    reasons = pq.read_table(out / "rejects" / "scenes.parquet").column("reason")
+    assert pc.sum(pc.equal(reasons, "may_not_be_passed_on")).as_py() == 1
+
+
+def test_bench_is_balanced_and_repeatable(built, tmp_path):
+    assert bench.write(built, tmp_path / "a", 8) == bench.write(built, tmp_path / "b", 8)
+    assert (tmp_path / "a" / "bench.jsonl").read_bytes() == (tmp_path / "b" / "bench.jsonl").read_bytes()
+    drawn = [json.loads(line) for line in (tmp_path / "a" / "bench.jsonl").read_text().splitlines()]
+    sides = [q["answer"] for q in drawn if q["type"] == "left_right"]
+    assert sides.count("left") == sides.count("right") > 0
+    tasks = (tmp_path / "a" / "tasks.jsonl").read_text()
+    assert '"answer"' not in tasks
+    assert "cannot be said" in tasks
+
+
+def test_score(built, tmp_path):
+    asked = scorer.questions(built)
+    path = tmp_path / "p.jsonl"
+    lines = [json.dumps({"question_id": q["question_id"], "prediction": f"Answer: {q['answer']}."}) for q in asked]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    report = BUILDER.score(DatasetFolder(built), path).to_json()
+    assert report["all"]["accuracy"] == 1.0
+    for row in report["by_type"].values():
+        assert abs(row["text_only"] - row["chance"]) <= 0.03
+        assert abs(row["majority"] - row["chance"]) <= 0.03
+    path.write_text(lines[0], encoding="utf-8")
+    assert BUILDER.score(DatasetFolder(built), path).to_json()["all"]["accuracy"] < 0.05
+    path.write_text('{"question_id": "none", "prediction": "left"}', encoding="utf-8")
+    with pytest.raises(GoldsmithError, match="no question"):
+        BUILDER.score(DatasetFolder(built), path)
+
+
+@pytest.mark.parametrize(
+    ("said", "options", "meant"),
+    [
+        ("The answer is: Left.", ["left", "right"], "left"),
+        ("b", ["object A", "object B"], "object B"),
+        ("object b", ["object A", "object B"], "object B"),
+        ("(C)", ["red", "green", "blue", "yellow"], "blue"),
+        ("the red cube", ["the red cube", "the blue sphere"], "the red cube"),
+        ("left or right", ["left", "right"], None),
+        ("", ["left", "right"], None),
+        ("C", ["object A", "object B"], None),
+    ],
+)
+def test_reading_of_predictions(said, options, meant):
+    assert scorer.read_option(said, options) == meant
+
+
+def test_gallery(built, tmp_path):
+    assert gallery.write(built, tmp_path / "g.html", scenes=3) == 3
+    page = (tmp_path / "g.html").read_text(encoding="utf-8")
+    assert page.count("<section>") == 3
+    assert "side(" in page or "left_right" in page
