@@ -29,7 +29,7 @@ _HEADERS = names(
     errno.h stdarg.h sys/types.h time.h
     """
 )
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(.*)$", re.M)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(include|include_next|import|embed)\b[ \t]*(.*)$", re.M)
 _FORBIDDEN = re.compile(
     r"\b(asm|__asm__|__asm|_Pragma|__attribute__|constructor|__builtin_\w+|syscall)\b|#[ \t]*pragma"
 )
@@ -74,10 +74,10 @@ def context(answer: str) -> str:
 
 
 def _check(code: str) -> None:
-    for include in _INCLUDE.findall(code):
-        name = re.fullmatch(r"<([^>]+)>\s*", include)
-        if not name or name[1] not in _HEADERS:
-            raise AnswerError("forbidden_code", f"#include {include.strip()[:60]} is not allowed")
+    for word, what in _INCLUDE.findall(code):
+        name = re.fullmatch(r"<([^>]+)>\s*", what)
+        if word != "include" or not name or name[1] not in _HEADERS:
+            raise AnswerError("forbidden_code", f"#{word} {what.strip()[:60]} is not allowed")
     if match := _FORBIDDEN.search(code):
         raise AnswerError("forbidden_code", f"{match[0]} is not allowed")
     root = parse(code.replace(MARK, ";"))

@@ -15,7 +15,9 @@ from builders.verivul.certify import SECONDS, Pair
 from builders.verivul.program import Program, Writer
 from builders.verivul.replay import compiles
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#[ \t]*include[^\n]*|[A-Za-z_]\w*', re.M)
+_TOKEN = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|^[ \t]*#[ \t]*include[^\n]*|#[ \t]*[a-z]+|[A-Za-z_]\w*', re.M
+)
 _KEPT = re.compile(
     r"^(__\w+|input_\w+|input|main|keep\w*|make_\d+|made|callback_\d+|[A-Z][A-Z0-9]*_MAX|SEEK_\w+|assert)$"
 )
@@ -62,6 +64,11 @@ def reordered(program: Program, seed: int) -> Program:
     return replace(out.program(), lines=tuple(origins))
 
 
+def _nameless(comment: str) -> str:
+    """What is violated, without the name of the array that ESBMC gives."""
+    return re.sub(r"`[^']*'", "", comment)
+
+
 def again(pair: Pair, seed: int, *, cache: Path | None = None) -> Pair | None:
     """The pair renamed and reordered, if it still certifies with the same property at the same statement."""
     sides = renamed(reordered(pair.before, seed), reordered(pair.after, seed), seed)
@@ -73,7 +80,10 @@ def again(pair: Pair, seed: int, *, cache: Path | None = None) -> Pair | None:
     origin = pair.before.origin(pair.line)
     for example in trace.read(before.output):
         line = example.call_line if example.violation.library else example.violation.line
-        if example.violation.comment == pair.violation.comment and sides[0].origin(line) == origin:
+        if (
+            _nameless(example.violation.comment) == _nameless(pair.violation.comment)
+            and sides[0].origin(line) == origin
+        ):
             return replace(
                 pair, before=sides[0], after=sides[1], trace=example, line=line, statement=sides[0].line(line)
             )
