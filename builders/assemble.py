@@ -49,13 +49,29 @@ def refuse_foreign(out: Path, name: str) -> None:
         return
     if not folder.build_json.exists() and not (out / WORK).is_dir():
         raise GoldsmithError(f"[{out}] holds other things: give an empty folder or an earlier build of {name} to -o")
-    if folder.build_json.exists() and folder.build["dataset"] != name:
-        raise GoldsmithError(f"[{out}] holds the dataset {folder.build['dataset']}: build {name} into another folder")
+    there = _dataset(folder, name)
+    if there != name:
+        raise GoldsmithError(f"[{out}] holds the dataset {there}: build {name} into another folder")
     for made in _MADE:
         for path in sorted((out / made).rglob("*")):
             relative = path.relative_to(out).as_posix()
             if not path.is_dir() and not _SHARD_FILE.fullmatch(relative):
                 raise GoldsmithError(f"[{path}] is not of goldsmith's making and would be lost: move it elsewhere")
+
+
+def _dataset(folder: DatasetFolder, name: str) -> str:
+    """The name of the dataset in a folder. Without a readable build.json it is an unfinished one of `name`, if there is
+    a builder's own folder in it."""
+    if not folder.build_json.exists():
+        return name
+    try:
+        return str(folder.build.get("dataset"))
+    except GoldsmithError:
+        if (folder.path / WORK).is_dir():
+            return name
+        raise GoldsmithError(
+            f"[{folder.build_json}] cannot be read, so whose the folder is cannot be told: remove it or build elsewhere"
+        ) from None
 
 
 def account(builder: Builder, records: Iterable[Record], rejects: Path) -> list[dict[str, Any]]:

@@ -158,16 +158,21 @@ def _run(work: ShardWork, jobs: Sequence[Job], workers: int, bar: Bar) -> None:
         bar.done()
         if outcome.error is not None:
             failed.append((name, outcome))
-            if outcome.trace or len(jobs) > 1:
-                bar.tell(f"[{name}] {outcome.error}\n{outcome.trace}".rstrip())
+            bar.say(f"{len(failed)} failed")
+            if outcome.trace:
+                bar.tell(f"[{name}] {outcome.trace}".rstrip())
+            elif len(failed) > 1:  # The first is what the build ends with.
+                bar.tell(_told(name, outcome))
             if outcome.stop:
                 break
     if failed:
-        name, outcome = failed[0]
-        text = outcome.error or ""
-        text = text if text.startswith("[") else f"[{name}] {text}"
         kept = f" ({len(failed)} of {len(jobs)} shards failed; what is finished is kept)" if len(jobs) > 1 else ""
-        raise GoldsmithError(text + kept)
+        raise GoldsmithError(_told(*failed[0]) + kept)
+
+
+def _told(name: str, outcome: engine.Outcome) -> str:
+    text = outcome.error or ""
+    return text if text.startswith("[") else f"[{name}] {text}"
 
 
 def _finish(builder: Builder, sources: Sources, out: Path, made: Plan, built: int) -> BuildResult:
@@ -210,4 +215,5 @@ def _source(sources: Sources, name: str) -> dict[str, Any]:
         "citation": spec.citation,
         "facts": {"bom": found.bom, "encoding": found.encoding, "gzip": found.gzip},
     }
-    return entry | ({"override": True} if found.override else {})
+    pinned = spec.path is not None or spec.sha256 is not None  # Others are a user's own by design: nothing is replaced.
+    return entry | ({"override": True} if found.override and pinned and found.sha256 != spec.sha256 else {})

@@ -171,7 +171,8 @@ class _Pool:
             else:
                 code = slot.process.exitcode or 0
                 how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
-                lost = Outcome(index, error=f"its worker died {ATTEMPTS} times, at last {how} (out of memory?)")
+                how += " (out of memory?)" if code == -signal.SIGKILL else ""
+                lost = Outcome(index, error=f"its worker died {ATTEMPTS} times, at last {how}")
         if self._todo:
             self._start()
         return lost

@@ -9,12 +9,14 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.sources import Sources
@@ -41,7 +43,7 @@ class Origin:
 
     Attributes:
         place: where in the source, as the builder named it.
-        url: of the source, or its bundled file's path.
+        url: of the source, or its bundled file's path; for a file of one's own in place of it, that it is one.
         excerpts: the source's content at the place.
         problem: why there is no excerpt; empty if there is one.
     """
@@ -93,7 +95,8 @@ def explain(folder: DatasetFolder, row_id: str, sources: Sources, table: str | N
         table: needed where the id is in several tables.
 
     Raises:
-        GoldsmithError: no such table or row (the nearest ids are named), or it is in several tables.
+        GoldsmithError: no such table or row (the nearest ids are named), it was withdrawn, it is in several tables, or
+            a file is missing or damaged.
     """
     names = [each.name for each in folder.schema.tables]
     if table is not None and table not in names:
@@ -101,19 +104,53 @@ def explain(folder: DatasetFolder, row_id: str, sources: Sources, table: str | N
     found = []
     for name in [table] if table else names:
         declared = folder.schema.table(name)
-        found += [(declared, split, row) for split, row in _rows(folder, declared, row_id)]
+        with _readable(folder.data(name)):
+            found += [(declared, split, row) for split, row in _rows(folder, declared, row_id)]
     tables = sorted({declared.name for declared, _, _ in found})
     if not found:
+        _refuse_withdrawn(folder, row_id, table)
         raise GoldsmithError(f"[{row_id}] is no row{_near(folder, [table] if table else names, row_id)}")
     if len(tables) > 1:
         raise GoldsmithError(f"[{row_id}] is in the tables {', '.join(tables)}: say which with --table")
     declared, split, row = found[0]
     path = folder.lineage(declared.name)
-    lines = pq.read_table(path, filters=[("id", "=", row_id)]).to_pylist()
-    return Explanation(declared.name, row_id, split, row, tuple(_origin(line, sources) for line in lines))
+    with _readable(path):
+        lines = pq.read_table(path, filters=[("id", "=", row_id)]).to_pylist()
+    own = {source["name"] for source in folder.build["sources"] if source.get("override")}
+    origins = tuple(_origin(line, sources, line["source"] in own) for line in lines)
+    return Explanation(declared.name, row_id, split, row, origins)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Read a file or folder of the dataset in this block; its damage is said in one line."""
+    try:
+        if not path.exists():
+            raise GoldsmithError(f"[{path}] is missing: build the dataset again, or get the release again")
+        yield
+    except (pa.ArrowException, OSError, duckdb.Error) as error:
+        cause = " ".join(str(error).split())[:200]
+        raise GoldsmithError(
+            f"[{path}] is damaged ({cause}): build the dataset again, or get the release again"
+        ) from None
+
+
+def _refuse_withdrawn(folder: DatasetFolder, row_id: str, table: str | None) -> None:
+    if not folder.tombstones.is_file():
+        return
+    with _readable(folder.tombstones):
+        stones = pq.read_table(folder.tombstones, filters=[("id", "=", row_id)]).to_pylist()
+    for stone in stones:
+        if table in (None, stone["table"]):
+            text = f"was withdrawn on {stone['date']} ({stone['reason']})"
+            raise GoldsmithError(
+                f"[{stone['table']} > {row_id}] {text}; the last release with it is {stone['last_version']}"
+            )
 
 
 def _rows(folder: DatasetFolder, table: Table, row_id: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not folder.shards(table.name):
+        raise GoldsmithError(f"[{folder.data(table.name)}] has no shard: build the dataset again")
     for split, paths in folder.shards(table.name).items():
         files = duckdb.read_parquet([str(path) for path in paths])
         found = files.filter(duckdb.SQLExpression(f"{table.row_id_sql()} = {_quoted(row_id)}"))
@@ -127,21 +164,23 @@ def _quoted(text: str) -> str:
 
 def _near(folder: DatasetFolder, tables: list[str], row_id: str) -> str:
     paths = [str(folder.lineage(table)) for table in tables]
-    query = (
-        "SELECT DISTINCT id, jaro_winkler_similarity(id, $id) AS likeness FROM read_parquet($paths) "
-        "ORDER BY likeness DESC, id LIMIT 3"
+    query = (  # An id without its first parts is likely to be meant by those that end with it.
+        "SELECT DISTINCT id, ends_with(id, '/' || $id) AS ends, jaro_winkler_similarity(id, $id) AS likeness "
+        "FROM read_parquet($paths) ORDER BY ends DESC, likeness DESC, id LIMIT 3"
     )
-    near = [row[0] for row in duckdb.execute(query, {"id": row_id, "paths": paths}).fetchall()]
+    with _readable(folder.path / "lineage"), duckdb.connect() as connection:
+        near = [row[0] for row in connection.execute(query, {"id": row_id, "paths": paths}).fetchall()]
     return f": the nearest are {', '.join(near)}" if near else ", the dataset is empty: build it"
 
 
-def _origin(line: dict[str, Any], sources: Sources) -> Origin:
+def _origin(line: dict[str, Any], sources: Sources, own: bool) -> Origin:
     name = line["source"]
     excerpts: tuple[Excerpt, ...] = ()
     problem = url = citation = ""
     try:
         spec = sources.spec(name)
         url, citation = spec.url or spec.path or "", spec.citation
+        url = f"your own file in place of {url}" if own else url
         now = sources.resolve(name).sha256
         if now == line["sha256"]:
             excerpts = tuple(_excerpts(sources, name, line["place"]))

@@ -23,6 +23,7 @@ from builders.pins import Source, read_sources_toml
 from schemas import GoldsmithError
 
 _BOM = b"\xef\xbb\xbf"
+_BOMS_OF_TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,9 @@ class Sources:
             if not self.allows(name):
                 raise GoldsmithError(f"[{name}] may not be redistributed ({spec.licence}): leave it out of the plan")
             if spec.git:
-                self._resolved[name] = Resolved(self._clone(spec), _repository_sum(spec), 0, False, False, "binary", False)
+                self._resolved[name] = Resolved(
+                    self._clone(spec), _repository_sum(spec), 0, False, False, "binary", False
+                )
                 return self._resolved[name]
             if name in self._overrides or spec.path is not None:
                 found = self._own_sum(spec)
@@ -193,7 +196,7 @@ class Sources:
         """A source's content as a stream, gzip taken off. A truncated gzip was refused when it was resolved."""
         path = self.path(name)
         if path.is_dir():
-            raise GoldsmithError(f"[{name}] {path} is a folder, a file is needed: give a file to --source {name}=PATH")
+            raise _no_folder(name, path)
         return cast(BinaryIO, gzip.open(path, "rb")) if self._resolved[name].gzip else open(path, "rb")
 
     def bytes(self, name: str) -> bytes:
@@ -205,10 +208,17 @@ class Sources:
         """A source's content as text, without a byte order mark; its line ends are as in the file.
 
         Text that is not UTF-8 is read as Latin-1, which build.json then says of the source.
+
+        Raises:
+            GoldsmithError: it is no text, or text of two bytes a character (UTF-16).
         """
         content = self.bytes(name)
-        latin = self._resolved[name].encoding == "latin-1"
-        return content.decode("latin-1") if latin else content.decode("utf-8-sig")
+        encoding = self._resolved[name].encoding
+        if encoding == "binary" and (at := _first_fault(content)) >= 0:
+            raise GoldsmithError(
+                f"[{name}] is not UTF-8 text (byte 0x{content[at]:02x} at {at}): give the text itself, saved as UTF-8"
+            )
+        return content.decode("latin-1" if encoding == "latin-1" else "utf-8-sig")
 
     def _clone(self, spec: Source) -> Path:
         found = self._own_file(spec) if spec.name in self._overrides else self._fetcher.clone(spec)
@@ -219,8 +229,20 @@ class Sources:
     def _own_sum(self, spec: Source) -> Found:
         if spec.name not in self._sums:
             path = self._own_file(spec)
-            self._sums[spec.name] = sum_folder(path) if path.is_dir() else sum_file(path)
+            try:
+                self._sums[spec.name] = sum_folder(path) if path.is_dir() else sum_file(path)
+            except OSError as error:
+                raise GoldsmithError(
+                    f"[{spec.name}] {error.filename or path} cannot be read ({error.strerror}): "
+                    "leave the files alone while they are read, or give others"
+                ) from None
         return self._sums[spec.name]
+
+    def _is_file(self, spec: Source) -> bool:
+        """Whether a source is declared as one file: it is pinned by its checksum, or bundled as one."""
+        if spec.path is not None:
+            return (self.folder / spec.path).is_file()
+        return spec.sha256 is not None and not spec.git
 
     def _own_file(self, spec: Source) -> Path:
         if spec.name in self._overrides:
@@ -229,6 +251,8 @@ class Sources:
                 raise GoldsmithError(
                     f"[{spec.name}] {path} is no file: give an existing one to --source {spec.name}=PATH"
                 )
+            if path.is_dir() and self._is_file(spec):
+                raise _no_folder(spec.name, path)
             return path
         path = self.folder / cast(str, spec.path)
         if not path.resolve().is_relative_to(self.folder.resolve()):
@@ -238,6 +262,20 @@ class Sources:
         if not path.exists():
             raise GoldsmithError(f"[{spec.name}] the bundled file {path} is absent: restore it or correct sources.toml")
         return path
+
+
+def _no_folder(name: str, path: Path) -> GoldsmithError:
+    return GoldsmithError(f"[{name}] {path} is a folder, a file is needed: give a file to --source {name}=PATH")
+
+
+def _first_fault(content: bytes) -> int:
+    """Where content is seen to be no text: the first byte that is zero or not UTF-8; -1 where there is none."""
+    zero = content.find(0)
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.start if zero < 0 else min(zero, error.start)
+    return zero
 
 
 def _repository_sum(spec: Source) -> str:
@@ -269,7 +307,7 @@ def _text_facts(stream: io.BufferedIOBase) -> tuple[bool, str]:
     utf8 = codecs.getincrementaldecoder("utf-8")()
     chunk = stream.read(1 << 20)
     bom = chunk.startswith(_BOM)
-    encoding = "binary" if b"\0" in chunk[:65536] else "utf-8"
+    encoding = "binary" if b"\0" in chunk[:65536] or chunk.startswith(_BOMS_OF_TWO_BYTES) else "utf-8"
     while True:
         if encoding == "utf-8":
             try:

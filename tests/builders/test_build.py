@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -147,6 +148,23 @@ def test_an_override_is_recorded(tiny, tmp_path, lines_of):
     assert "own.csv" not in json.dumps(entry)
 
 
+def test_the_same_bytes_are_no_override(tiny, tmp_path):
+    text = (tiny.folder / "sources.toml").read_text()
+    own = tmp_path / "own.csv"
+    own.write_bytes((tiny.folder / "a.csv").read_bytes())
+    sha256 = hashlib.sha256(own.read_bytes()).hexdigest()
+    (tiny.folder / "sources.toml").write_text(text.replace("[a]\n", f'[a]\nsha256 = "{sha256}"\n'))
+    build(BUILDER, tiny.sources(overrides={"a": own}), tmp_path / "out", progress=False)
+    assert "override" not in DatasetFolder(tmp_path / "out").build["sources"][0]
+
+
+def test_a_source_that_is_ones_own_by_design_is_no_override(tiny, tmp_path):
+    by_hand = '[a]\nlicence = "MIT"\nredistribute = true\naccessed = "2026-11-30"\ncitation = "us"\nmanual = "ask"\n'
+    (tiny.folder / "sources.toml").write_text(by_hand)
+    build(BUILDER, tiny.sources(overrides={"a": tiny.folder / "a.csv"}), tmp_path / "out", progress=False)
+    assert "override" not in DatasetFolder(tmp_path / "out").build["sources"][0]
+
+
 def test_left_out_sources_are_recorded(tiny, tmp_path):
     text = (tiny.folder / "sources.toml").read_text()
     (tiny.folder / "sources.toml").write_text(text.replace("[b]", "[b]\nredistribute = false"))
@@ -186,6 +204,23 @@ def test_another_dataset_is_refused(tiny, tmp_path):
     path = tmp_path / "out" / "build.json"
     path.write_text(path.read_text().replace('"dataset": "tinyset"', '"dataset": "other"'))
     with pytest.raises(GoldsmithError, match="holds the dataset other"):
+        tiny.build(tmp_path / "out")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"format": 1', ""])
+def test_a_broken_build_json_is_built_anew(tiny, tmp_path, digests, text):
+    out = tmp_path / "out"
+    tiny.build(out)
+    before = digests(out)
+    (out / "build.json").write_text(text)
+    assert tiny.build(out).built == 0
+    assert digests(out) == before
+
+
+def test_a_broken_build_json_of_nobody_is_refused(tiny, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "build.json").write_text("{")
+    with pytest.raises(GoldsmithError, match=r"build\.json\] cannot be read, so whose the folder is"):
         tiny.build(tmp_path / "out")
 
 
@@ -330,10 +365,13 @@ def test_a_wrong_plan_is_told_what_is_wrong(tiny, tmp_path, shards, message):
         ("exception", r"\[b\] ZeroDivisionError: made to fail \(at builder.py line"),
     ],
 )
-def test_a_failing_shard_costs_no_other(tiny, tmp_path, monkeypatch, workers, fault, message):
+def test_a_failing_shard_costs_no_other(tiny, tmp_path, monkeypatch, capsys, workers, fault, message):
     monkeypatch.setenv("TINY_FAULT", f"b={fault}")
     with pytest.raises(GoldsmithError, match=message + ".*1 of 3 shards failed; what is finished is kept"):
         tiny.build(tmp_path / "out", workers=workers)
+    told = capsys.readouterr().err
+    assert ("Traceback" in told) == (fault == "exception")
+    assert "do not ask for it" not in told, "the error says it"
     monkeypatch.delenv("TINY_FAULT")
     assert [verdict for _, verdict, _ in verdicts(tiny, tmp_path / "out")] == ["keep", "build", "keep"]
     assert (tiny.build(tmp_path / "out").built) == 1

@@ -76,7 +76,9 @@ def test_a_poisoned_item_is_given_up_after_its_attempts(tmp_path):
 
 def test_all_items_poisoned(tmp_path):
     outcomes = list(run(work, [("exit", 3), ("exit", 3)], workers=2))
-    assert [outcome.error is not None and "with exit code 3" in outcome.error for outcome in outcomes] == [True, True]
+    assert [outcome.error for outcome in outcomes] == [
+        f"its worker died {ATTEMPTS} times, at last with exit code 3"
+    ] * 2
 
 
 def test_workers_have_one_thread_for_blas_and_the_driver_is_left_alone():

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
+from datetime import date
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tinyset.builder import BUILDER
 
+from builders.build import build
 from builders.explain import _excerpts, explain
 from builders.sources import Sources
 from schemas import DatasetFolder, GoldsmithError
+from schemas.folder import TOMBSTONE_SCHEMA
 
 
 @pytest.fixture
@@ -39,6 +45,50 @@ def test_a_row_with_a_merged_record(tiny, built):
 def test_an_unknown_id_is_answered_with_the_nearest(tiny, built):
     with pytest.raises(GoldsmithError, match=r"\[a1/2020-01-20\] is no row: the nearest are a1/2020-01-02, "):
         explain(built, "a1/2020-01-20", tiny.sources())
+
+
+def test_an_id_without_its_first_part_is_answered_with_those_that_end_with_it(tiny, built):
+    with pytest.raises(GoldsmithError, match=r"\[2020-01-03\] is no row: the nearest are \w+/2020-01-03, "):
+        explain(built, "2020-01-03", tiny.sources())
+
+
+def test_a_withdrawn_row_says_so(tiny, built):
+    stone = {"table": "readings", "id": "a1/1999-01-01", "reason": "asked", "date": date(2026, 3, 1)}
+    lines = [{**stone, "last_version": "1.2.0"}]
+    pq.write_table(pa.Table.from_pylist(lines, TOMBSTONE_SCHEMA), built.tombstones)
+    text = r"\[readings > a1/1999-01-01\] was withdrawn on 2026-03-01 \(asked\); the last release with it is 1\.2\.0"
+    for table in (None, "readings"):
+        with pytest.raises(GoldsmithError, match=text):
+            explain(built, "a1/1999-01-01", tiny.sources(), table)
+    with pytest.raises(GoldsmithError, match="is no row: the nearest"):
+        explain(built, "a1/1999-01-02", tiny.sources())
+
+
+def test_a_file_of_ones_own_is_said_to_be_one(tiny, tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_text("station,day,value\nz1,2020-01-02,1\n")
+    sources = tiny.sources(overrides={"a": own})
+    build(BUILDER, sources, tmp_path / "out", progress=False)
+    (origin,) = explain(DatasetFolder(tmp_path / "out"), "z1/2020-01-02", sources).origins
+    assert (origin.url, origin.problem) == ("your own file in place of a.csv", "")
+    assert [excerpt.text for excerpt in origin.excerpts] == ["station,day,value", "z1,2020-01-02,1"]
+
+
+@pytest.mark.parametrize("row_id", ["a1/2020-01-02", "nothing"])
+@pytest.mark.parametrize("harm", ["missing", "cut", "flipped"])
+@pytest.mark.parametrize("part", ["data/readings", "lineage/readings.parquet"])
+def test_damage_is_one_line(tiny, built, part, harm, row_id):
+    path = built.path / part
+    path = next(path.glob("train-*")) if path.is_dir() else path
+    content = path.read_bytes()
+    for victim in path.parent.iterdir() if harm == "missing" and part.startswith("data") else [path]:
+        if harm == "missing":
+            victim.unlink()
+        else:
+            victim.write_bytes(content[:60] if harm == "cut" else content[:-8] + b"\xff" * 8)
+    with pytest.raises(GoldsmithError, match=r"\] (is missing|is damaged|has no shard).*again") as caught:
+        explain(built, row_id, tiny.sources())
+    assert "\n" not in str(caught.value)
 
 
 def test_an_unknown_table_is_named(tiny, built):

@@ -311,3 +311,44 @@ def test_a_full_cache_is_said_to_be_full(tmp_path, web, small_disk, monkeypatch)
 def test_mirrors_are_split_at_the_separator_but_not_within_urls():
     text = "/a:s3://b/c:http://host:8000/d:https://host:81:e/f::memory://g"
     assert split_mirrors(text) == ["/a", "s3://b/c", "http://host:8000/d", "https://host:81", "e/f", "memory://g"]
+
+
+def test_a_folder_where_a_file_is_pinned_is_refused_unread(pinned, tmp_path):
+    folder = tmp_path / "much"
+    folder.mkdir()
+    (folder / "unreadable").symlink_to("unreadable")  # Reading it would fail in another way.
+    for read in ("sha256", "resolve"):
+        with pytest.raises(GoldsmithError, match=r"\[a\] .*much is a folder, a file is needed: give a file"):
+            getattr(Sources.load(pinned, overrides={"a": folder}), read)("a")
+
+
+def test_a_file_that_vanishes_is_one_line(pinned, tmp_path, monkeypatch):
+    own = tmp_path / "own.csv"
+    own.write_bytes(CONTENT)
+    exists = Path.exists
+
+    def then_gone(path: Path, **options) -> bool:
+        there = exists(path, **options)
+        path.unlink(missing_ok=True)
+        return there
+
+    monkeypatch.setattr(Path, "exists", then_gone)
+    with pytest.raises(GoldsmithError, match=r"\[a\] .*own\.csv cannot be read \(No such file or directory\): leave"):
+        Sources.load(pinned, overrides={"a": own}).sha256("a")
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("id,v".encode("utf-16"), "byte 0xff at 0"),
+        (b"\xfe\xff" + "अआ".encode("utf-16-be"), "byte 0xfe at 0"),
+        (b"\xff\xfe\x41\x30" * 10, "byte 0xff at 0"),
+        (b"ab\0c", "byte 0x00 at 2"),
+        (b"\x89PNG\0", "byte 0x89 at 0"),
+    ],
+)
+def test_what_is_no_text_is_refused_as_text(tmp_path, content, fault):
+    sources = bundled(tmp_path, content)
+    assert sources.bytes("a") == content
+    with pytest.raises(GoldsmithError, match=rf"\[a\] is not UTF-8 text \({fault}.*\): give the text itself"):
+        sources.text("a")
