@@ -176,8 +176,8 @@ def _words(text: str) -> list[_Word]:
 
 
 def _scopes(words: list[_Word], question: bool, text: str) -> list[str]:
-    """The scope of each word. A question counts whole, `would` for its whole clause, `no` and `if` for what follows them
-    in it; a clause ends at a comma, semicolon, colon, bracket or a word like `but`."""
+    """The scope of each word. A question counts whole, `would` for its whole clause, `no` and `if` for what follows in
+    it; a clause ends at a comma, semicolon, colon, bracket or a word like `but`."""
     if question:
         return ["question"] * len(words)
     scopes: list[str] = []
