@@ -27,7 +27,7 @@ def test_a_clone_is_given_or_found_in_a_mirror_and_its_files_do_not_count(tmp_pa
     clone.mkdir(parents=True)
     absent = _sources(tmp_path)
     assert not absent.given("repo")
-    with pytest.raises(GoldsmithError, match="git clone --mirror https://example.org/group/project"):
+    with pytest.raises(GoldsmithError, match=r"git clone --mirror https://example\.org/group/project"):
         absent.path("repo")
     mirrored = _sources(tmp_path, mirrors=[str(tmp_path / "mirror")])
     other = _sources(tmp_path, overrides={"repo": clone})
