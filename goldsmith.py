@@ -280,6 +280,7 @@ def release(folder: Path, out: Path, version: str, previous: Path | None, waiver
     builder = _builder_of(dataset)
     earlier = DatasetFolder(previous) if previous else None
     excused = releases.read_waivers(waivers) if waivers else ()
+    releases.refuse_inside(folder, out)
     with (
         _without_withdrawn(dataset, earlier, out, builder) as left,
         _without_dropped(left, builder, out, excused) as ready,
@@ -295,7 +296,7 @@ def _freeze(
     import releases
 
     excused = releases.read_waivers(waivers) if waivers else ()
-    with _beside(out) as room:
+    with releases.work_folder(out) as room:
         staged = DatasetFolder(shutil.copytree(dataset.path, room / "dataset", copy_function=_link, ignore=_hidden))
         verdict = releases.gate(staged, version, previous=previous, waivers=excused)
         # Documents are written now; for what else is refused there is no need to write them.
@@ -336,14 +337,6 @@ def _hidden(_: str, names: list[str]) -> list[str]:
 
 
 @contextmanager
-def _beside(out: Path) -> Iterator[Path]:
-    """A folder for work on the disk of `out`, gone afterwards."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as room:
-        yield Path(room)
-
-
-@contextmanager
 def _without_withdrawn(
     dataset: DatasetFolder, previous: DatasetFolder | None, beside: Path, builder: Builder | None = None
 ) -> Iterator[DatasetFolder]:
@@ -351,13 +344,14 @@ def _without_withdrawn(
 
     With a builder the copy is checked.
     """
+    import releases
     from releases.hub.withdraw import apply_tombstones, read_tombstones
 
     told = read_tombstones(previous.path) if previous else ()
     if set(told) <= set(read_tombstones(dataset.path)):
         yield dataset
         return
-    with _beside(beside) as room:
+    with releases.work_folder(beside) as room:
         kept = DatasetFolder(room / "dataset")
         apply_tombstones(dataset, kept.path, told)
         if builder:
@@ -372,7 +366,7 @@ def _without_dropped(
     """The dataset, or, where `drop` checks failed, a checked copy of it without those rows."""
     import releases
 
-    with _beside(beside) as room:
+    with releases.work_folder(beside) as room:
         copy = DatasetFolder(room / "dataset")
         if not releases.apply_drops(dataset, copy.path, waived=waived):
             yield dataset
@@ -416,6 +410,9 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
     wants = releases.wants(release)
     builder = get(wants.dataset)
     sources = _load_sources(builder, sample=wants.sample, redistributable_only=wants.redistributable_only, **where)
+    given = {name: sources.sha256(name) for name in wants.sources if name in sources.names}
+    if missing := releases.missing_sources(wants, given):
+        raise GoldsmithError(missing[0])
     with tempfile.TemporaryDirectory(prefix="goldsmith-regenerate-") as room:
         rebuilt = DatasetFolder(out or Path(room) / "rebuilt")
         run(builder, sources, rebuilt.path, workers=workers)
@@ -534,6 +531,7 @@ def withdraw(release: Path, rows: tuple[str, ...], reason: str, out: Path, waive
     Example: goldsmith withdraw out/releases/vaani-1.0.0 --row utterances:UP_0007_12 --reason "consent withdrawn"
     -o out/releases/vaani-2.0.0
     """
+    import releases
     from releases.hub.withdraw import withdraw as take_out
 
     named: dict[str, list[str]] = {}
@@ -542,7 +540,8 @@ def withdraw(release: Path, rows: tuple[str, ...], reason: str, out: Path, waive
         if not colon:
             raise GoldsmithError(f"--row {row}: write it as TABLE:ID")
         named.setdefault(table, []).append(row_id)
-    with _beside(out) as room:
+    releases.refuse_inside(release, out)
+    with releases.work_folder(out) as room:
         kept = DatasetFolder(room / "dataset")
         take_out(release, kept.path, named, reason=reason)
         _check(kept, _builder_of(kept))

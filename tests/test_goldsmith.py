@@ -112,6 +112,17 @@ def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Pat
     assert said in lines[-1]
 
 
+def test_a_release_inside_its_dataset_is_refused(street: Path) -> None:
+    assert "lies in the dataset folder" in goldsmith("release", street / "built", "-o", street / "built/x", code=2)
+
+
+def test_a_rebuild_needs_the_same_sources(street: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own.csv"
+    own.write_text("site\n", encoding="utf-8")
+    said = goldsmith("regenerate", street / "1.0.0", "--source", f"glycoprotein_entry={own}", code=2)
+    assert "is another file now" in said
+
+
 def test_data_that_fails_end_in_1(street: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(street / "built", tmp_path / "copy")
     shard = next(DatasetFolder(folder).data("variants").iterdir())
