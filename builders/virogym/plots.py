@@ -49,7 +49,8 @@ PLOTS = (
         "Scores by kind of change",
         "Where a broken protein scores low, stop codons lie left and rows with the wild type's residue right.",
         "histogram",
-        "SELECT assay_id || ': ' || kind AS facet, score AS value FROM variants ORDER BY assay_id, kind",
+        """SELECT assay_id || ': ' || kind AS facet, score AS value FROM variants
+            ORDER BY assay_id, list_position(['sub', 'multi', 'stop', 'syn', 'wt', 'del', 'ins'], kind)""",
         x_title="score",
         y_title="variants",
         needs=("variants",),
