@@ -32,7 +32,8 @@ PLOTS = (
     Plot(
         "code_and_trace", "Violating line and trace", "The lines around the violation (marked >) and the last steps of "
         "the counterexample, each with its line.", "table",
-        f"SELECT p.repository || ' ' || p.function AS program, p.property, 'CWE-' || p.cwe_primary AS cwe, c.text AS code, "
+        f"SELECT p.repository || ' ' || p.function AS program, p.property, 'CWE-' || p.cwe_primary AS cwe, "
+        f"c.text AS code, "
         f"t.text AS trace, p.replay_kind AS sanitizer FROM programs p JOIN ({_NUMBERED}) c USING (program_id) "
         f"JOIN ({_TRACE}) t USING (program_id) ORDER BY program",
     ),
