@@ -159,7 +159,7 @@ def _hashed(table: Table, groups: Collection[str], own: CheckSet) -> list[tuple[
     """The columns that later groups look for repeats in, the dearest to read first."""
     hashed: list[tuple[str, ...]] = []
     if "duplicates" in groups and not table.derived:
-        hashed.append(content_columns(table))
+        hashed += [columns] if (columns := content_columns(table)) else []
     if "own" in groups:
         hashed += [check.columns for check in own.checks if isinstance(check, Unique) and check.table == table.name]
     if "keys" in groups:

@@ -46,7 +46,8 @@ def as_check(unique: Unique) -> Check:
 def check_duplicates(ledger: Ledger, table: Table) -> None:
     """`<table>.duplicate_rows` (the same content twice) and `<table>.leakage` (the same content in two splits)."""
     content = content_columns(table)
-    shown = f"SELECT {sql.names(content)}, count(*) FROM {sql.name(table.name)} GROUP BY ALL HAVING count(*) > 1"
+    listed = sql.names(content) or "*"
+    shown = f"SELECT {listed}, count(*) FROM {sql.name(table.name)} GROUP BY ALL HAVING count(*) > 1"
     duplicates = Check(
         f"{table.name}.duplicate_rows",
         "No two rows have the same content under different keys",
@@ -63,7 +64,7 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
         shown.replace("count(*) > 1", f"count(DISTINCT {sql.SPLIT}) > 1"),
         advice="Split by content, not by row: keep equal rows in one split.",
     )
-    if not _tells_rows_apart(table, content):
+    if not content:
         why = "beside its key the table has only numbers, categories and references, which repeat by nature"
         ledger.skip(duplicates, why)
         ledger.skip(leakage, why)
@@ -81,14 +82,13 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
 
 
 def content_columns(table: Table) -> tuple[str, ...]:
-    """All columns but the row's own name. The leading parts of a compound key (an assay, a speaker) are content."""
-    return tuple(name for name in table.names if name != table.key[-1])
-
-
-def _tells_rows_apart(table: Table, content: tuple[str, ...]) -> bool:
-    columns = [table.column(name) for name in content]
+    """All columns but the row's own name, or none where they are not enough to tell rows apart: numbers, categories
+    and references repeat by nature. The leading parts of a compound key (an assay, a speaker) are content."""
+    columns = [column for column in table.columns if column.name != table.key[-1]]
     free = [column for column in columns if column.allowed is None and column.references is None]
-    return any(isinstance(column.type, Text | Json | Image | Audio | List | Struct) for column in free)
+    if any(isinstance(column.type, Text | Json | Image | Audio | List | Struct) for column in free):
+        return tuple(column.name for column in columns)
+    return ()
 
 
 def _groups(session: Session, table: Table, columns: tuple[str, ...]) -> str:

@@ -100,6 +100,13 @@ def test_tables_without_rows(folder, content):
     assert report.profile["items"]["rows"] == 0
 
 
+def test_a_table_of_one_column(folder):
+    table = Table("t", "T.", (Column("id", Text(), "Key."),), key=("id",), splits=("train", "test"))
+    made = folder(Dataset("d", "D", "D.", (table,)), {"t": {"train": [{"id": "a"}], "test": [{"id": "b"}]}})
+    assert check(made, CheckSet()).passed
+    assert failing(made) == {}
+
+
 def test_a_folder_that_is_no_dataset(tmp_path):
     with pytest.raises(GoldsmithError, match="is no finished dataset"):
         check(DatasetFolder(tmp_path), CheckSet())
