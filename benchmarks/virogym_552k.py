@@ -24,6 +24,7 @@ import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -53,11 +54,14 @@ def measure_check(cache: Path, workers: int, without: tuple[str, ...] = ("profil
     folder = cache / "inputs"
     known, sources = registry.read_registry(folder / "assays.toml"), Sources.load(folder)
     proteins = {name: references.load(name, entry, sources) for name, entry in known.references.items()}
-    rows = 0
-    for entry in known.assays.values():
+
+    def parse(entry: registry.AssayEntry) -> int:
         reference = proteins[entry.reference]
         resolved = resolve.resolve(read(entry, sources.text(entry.source), reference, "benchmark"), reference, entry)
-        rows += variants.merged(resolved.filter(pl.col("reason").is_null()))[0].height
+        return variants.merged(resolved.filter(pl.col("reason").is_null()))[0].height
+
+    with ThreadPoolExecutor(workers) as pool:
+        rows = sum(pool.map(parse, known.assays.values()))
     parsed = time.perf_counter() - start
     from builders.virogym.checks import CHECKS
     from quality.run import GROUPS, check

@@ -62,7 +62,8 @@ ORIGIN_CHECKS = (
         "All rows of an assay are in the homology cluster of its reference.",
         "block",
         "assays",
-        """SELECT assay_id AS id, 'split_cluster has ' || string_agg(DISTINCT split_cluster, ', ')
+        """SELECT assay_id AS id, 'split_cluster has '
+                || string_agg(DISTINCT split_cluster, ', ' ORDER BY split_cluster)
                 || ', the reference is in ' || any_value(cluster_30) AS message
             FROM (SELECT DISTINCT assay_id, split_cluster FROM variants) JOIN assays USING (assay_id)
             JOIN "references" USING (reference_id)

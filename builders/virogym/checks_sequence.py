@@ -4,7 +4,6 @@ Where notes and code say "fails", the query returns the row. What a mutant's par
 `checks_views`.
 """
 
-from builders.virogym.checks_views import LETTERS
 from builders.virogym.schema import AMINO_ACIDS, VARIANTS
 from schemas import Check, Figure
 
@@ -132,8 +131,8 @@ SEQUENCE_CHECKS = (
         "variants",
         f"""SELECT {ID} AS id, format('edit {{}} has a letter that is no amino acid: {{}} to {{}}', ordinal,
                 wt || coalesce(wt2, ''), mt) AS message FROM edits
-            WHERE pos IS NOT NULL AND (wt NOT IN ({LETTERS}, '*') OR wt2 NOT IN ({LETTERS}, '*')
-                OR (op = 'sub' AND mt NOT IN ({LETTERS}, '*'))
+            WHERE pos IS NOT NULL AND (NOT contains('{AMINO_ACIDS}*', wt) OR NOT contains('{AMINO_ACIDS}*', wt2)
+                OR (op = 'sub' AND NOT contains('{AMINO_ACIDS}*', mt))
                 OR (op LIKE '%ins' AND translate(mt, '{AMINO_ACIDS}', '') <> ''))""",
         needs=("edits",),
         advice="`-` is a deletion and belongs into kind `del`; other letters are no measured change.",

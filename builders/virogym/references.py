@@ -14,8 +14,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import polars as pl
-from Bio.Align import PairwiseAligner, substitution_matrices
-from Bio.Seq import Seq
 
 from builders.virogym import edits
 from builders.virogym.registry import ReferenceEntry
@@ -24,6 +22,8 @@ from builders.virogym.tables import read_table
 from schemas import GoldsmithError
 
 if TYPE_CHECKING:
+    from Bio.Align import PairwiseAligner
+
     from builders.sources import Sources
 
 _HOMOLOGY_SCORE = 60.0
@@ -122,6 +122,8 @@ def _record(where: str, text: str, record: str | None, alphabet: str) -> tuple[s
         )
     sequence = records[record]
     if alphabet == "codon":
+        from Bio.Seq import Seq  # Biopython is slow to import, and most runs need none of it
+
         if len(sequence) % 3:
             raise GoldsmithError(f"[{where}] has {len(sequence)} nucleotides, no multiple of 3: give the coding region")
         sequence = str(Seq(sequence).translate())
@@ -226,6 +228,8 @@ def aligned_sites(reference: Reference, entry: ReferenceEntry, sources: Sources)
 @lru_cache(maxsize=2)
 def _aligner(mode: str) -> PairwiseAligner:
     """BLOSUM62 with BLASTP's gap costs; a global alignment does not count gaps at its ends."""
+    from Bio.Align import PairwiseAligner, substitution_matrices
+
     aligner = PairwiseAligner(mode=mode)
     aligner.substitution_matrix = substitution_matrices.load("BLOSUM62")
     aligner.open_gap_score, aligner.extend_gap_score = -11, -1

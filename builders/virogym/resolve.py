@@ -7,6 +7,7 @@ is looked up, never computed: numberings have gaps, letters and negative sites.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -54,6 +55,7 @@ def resolve(records: pl.DataFrame, reference: Reference, assay: AssayEntry) -> p
     return pl.concat([one, substitutions, rest], how="diagonal").sort("line", maintain_order=True)
 
 
+@lru_cache(maxsize=64)
 def lookup(reference: Reference, numbering: str) -> pl.DataFrame:
     """What is known of each site: position and residue, and the texts of which its changes are made.
 
