@@ -1,7 +1,7 @@
 """WebSpatial: from stored captures of web 3D pages to scenes, objects, events and questions.
 
-A capture (`capture`) is a recorded, pinned input; making one needs a browser, this builder does not. A shard a capture
-makes the rows of its scene; one shard sees all captures and makes the questions (`space.planner`), for how many are
+A capture (`capture`) is a recorded, pinned input; making one needs a browser, this builder does not. Shards of captures
+make the rows of their scenes; one shard sees all captures and makes the questions (`space.planner`), for how many are
 asked of each answer is decided over the whole (`space.balance`).
 """
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SOURCE = "captures"
 WORDS = "words"
+A_SHARD = 24
+"""Captures of a shard: the source is one folder, so nothing is gained by a shard each."""
 REASONS = frozenset({
     "no_scene", "no_webgl", "webgpu", "needs_network", "missing_file", "page_error", "too_many_drawables", "no_camera",
     "time_limit", "memory_limit", "crashed", "no_answer", "may_not_be_passed_on",
@@ -52,10 +54,12 @@ class WebSpatial:
     reject_budget: float = 0.0
 
     def plan(self, sources: Sources) -> Iterable[Shard]:
-        """A shard a capture, one for the pages without a capture, one for the questions."""
+        """Shards of captures, one for the pages without a capture, one for the questions."""
         root = sources.path(SOURCE)
-        for name in store.names(root):
-            yield Shard(f"scene.{name}", (SOURCE,), {"id": name, "all": not sources.redistributable_only})
+        every = store.names(root)
+        for k in range(0, len(every), A_SHARD):
+            parameters = {"ids": every[k : k + A_SHARD], "all": not sources.redistributable_only}
+            yield Shard(f"scenes.{k // A_SHARD:04}", (SOURCE,), parameters)
         yield Shard("rejects", (SOURCE,))
         words = (WORDS,) if WORDS in sources.names and sources.given(WORDS) else ()
         yield Shard("questions", (SOURCE, *words), {"all": not sources.redistributable_only, "words": bool(words)})
@@ -66,19 +70,21 @@ class WebSpatial:
         if shard.name == "questions":
             words = wording.read(sources.text(WORDS)) if shard.parameters["words"] else wording.Recorded({}, ())
             return _questions(root, shard.parameters["all"], words)
-        return _rejects(root) if shard.name == "rejects" else _scene(root, shard)
+        if shard.name == "rejects":
+            return _rejects(root)
+        return (row for name in shard.parameters["ids"] for row in _scene(root, name, shard.parameters["all"]))
 
     def score(self, folder: DatasetFolder, predictions: Path) -> ScoreReport:
         """Score predictions; see `score`."""
         return score(folder, predictions)
 
 
-def _scene(root: Path, shard: Shard) -> Iterator[Batch | Reject | Read]:
-    capture = store.read(root / shard.parameters["id"])
+def _scene(root: Path, name: str, all_of_them: bool) -> Iterator[Batch | Reject | Read]:
+    capture = store.read(root / name)
     place = f"{capture.id}/capture.json.gz"
     yield Read(SOURCE, "scenes", 1)
     page = capture.data["page"]
-    if not page["redistribute"] and not shard.parameters["all"]:
+    if not page["redistribute"] and not all_of_them:
         message = f"its licence is {page['licence']}"
         yield Reject("scenes", "may_not_be_passed_on", message, SOURCE, place, f"{page['group']}/{page['path']}")
         return

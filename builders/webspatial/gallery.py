@@ -38,7 +38,15 @@ def write(folder: Path, out: Path, scenes: int = 60, a_scene: int = 4) -> int:
             for row in batch.to_pylist():
                 if shown < scenes:
                     key = row["scene_id"]
-                    parts.append(_scene(row, objects[key], events[key], asked[key][:a_scene], len(asked[key])))
+                    parts.append(
+                        _scene(
+                            row,
+                            objects[key],
+                            events[key],
+                            asked[key][:: max(1, len(asked[key]) // a_scene)][:a_scene],
+                            len(asked[key]),
+                        )
+                    )
                     shown += 1
     page = f"<!doctype html><meta charset=utf-8><title>WebSpatial</title><style>{_STYLE}</style><h1>WebSpatial</h1>"
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -172,4 +172,6 @@ def test_gallery(built, tmp_path):
     assert gallery.write(built, tmp_path / "g.html", scenes=3) == 3
     page = (tmp_path / "g.html").read_text(encoding="utf-8")
     assert page.count("<section>") == 3
-    assert "side(" in page or "left_right" in page
+    assert page.count("<figure>") == 12
+    assert "find({" in page
+    assert "because of the input" in page
