@@ -65,6 +65,7 @@ class Cells(Evidence):
         super().__init__("heat", height, width)
         self.values = values
         self.geometry = geometry
+        self._last: tuple[np.ndarray, tuple[np.ndarray, np.ndarray]] | None = None
 
     def groups(self, truth: np.ndarray, counted: np.ndarray | None) -> Groups:
         pixels, inside = self._counts(truth, counted)
@@ -79,13 +80,19 @@ class Cells(Evidence):
 
     def _counts(self, truth: np.ndarray, counted: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         """Pixels and true pixels of each cell, and at the end of what the model did not see."""
-        down, across = _fit(self.height, self.width, *self.values.shape, self.geometry)
+        if self._last is not None and self._last[0] is truth:
+            return self._last[1]
+        edges = _edges(self.height, self.width, *self.values.shape, self.geometry)
         shown = truth if counted is None else truth * counted
-        inside = down @ shown.astype(np.float32) @ across
-        every = np.outer(down.sum(1), across.sum(0)) if counted is None else down @ counted.astype(np.float32) @ across
-        total = truth.size if counted is None else float(counted.sum())
-        outside = np.array([[total - every.sum()], [float(shown.sum()) - inside.sum()]])
-        return np.append(every.ravel(), outside[0]), np.append(inside.ravel(), outside[1])
+        inside = _sums(shown, edges)
+        every = np.outer(np.diff(edges[0]), np.diff(edges[1])) if counted is None else _sums(counted, edges)
+        total = truth.size if counted is None else int(counted.sum())
+        found = (
+            np.append(every.ravel(), total - every.sum()).astype(float),
+            np.append(inside.ravel(), int(shown.sum()) - inside.sum()).astype(float),
+        )
+        self._last = (truth, found)
+        return found
 
 
 class Region(Evidence):
@@ -194,16 +201,27 @@ def _two(region: np.ndarray, truth: np.ndarray, counted: np.ndarray | None) -> G
     return Groups(np.array([1.0, 0.0])[here], pixels[here], inside[here])
 
 
+def _sums(pixels: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """The sum of each cell, int64 (rows, columns). Plain sums: a matrix product would wake all cores for little."""
+    for axis, edge in enumerate(edges):
+        first, last = int(edge[0]), int(edge[-1])
+        part = pixels[first:last] if axis == 0 else pixels[:, first:last]
+        starts = np.minimum(edge[:-1] - first, last - first - 1)
+        pixels = np.add.reduceat(part, starts, axis=axis, dtype=np.int64)
+        empty = edge[:-1] == edge[1:]  # Of an empty run, reduceat gives the next pixel.
+        if empty.any():
+            pixels[(empty, slice(None)) if axis == 0 else (slice(None), empty)] = 0
+    return pixels
+
+
 @lru_cache(maxsize=64)
-def _fit(height: int, width: int, rows: int, columns: int, geometry: str) -> tuple[np.ndarray, np.ndarray]:
-    """(rows, height) and (width, columns) of 0 and 1: which pixels a cell holds, by the middle of the pixel."""
+def _edges(height: int, width: int, rows: int, columns: int, geometry: str) -> tuple[np.ndarray, np.ndarray]:
+    """Where cells begin, and the last one ends, in pixel rows (rows + 1,) and columns (columns + 1,). A pixel is of the
+    cell that holds its middle; cells in a padding are empty, pixels beyond a crop are in none."""
     side = {"pad": max(height, width), "crop": min(height, width)}.get(geometry)
     found = []
     for size, cells in ((height, rows), (width, columns)):
         whole = side or size
-        place = np.floor((np.arange(size) + 0.5 + (whole - size) / 2) / whole * cells).astype(int)
-        matrix = np.zeros((cells, size), np.float32)
-        seen = (place >= 0) & (place < cells)
-        matrix[place[seen], np.flatnonzero(seen)] = 1
-        found.append(matrix)
-    return found[0], found[1].T.copy()
+        place = np.floor((np.arange(size) + 0.5 + (whole - size) / 2) / whole * cells)
+        found.append(np.searchsorted(place, np.arange(cells + 1)))
+    return found[0], found[1]

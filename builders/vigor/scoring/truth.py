@@ -89,9 +89,12 @@ class Truth:
         counted = None
         for row in rows:
             if row["counts"]:
-                region |= Mask(height, width, row["counts"]).decode()
+                mask = Mask(height, width, row["counts"]).decode()
             elif row["box"]:
-                region |= from_box(tuple(row["box"]), height, width).decode()
+                mask = from_box(tuple(row["box"]), height, width).decode()
+            else:
+                continue
+            region = mask if len(rows) == 1 else region | mask
             if row["void"]:
                 counted = 1 - Mask(height, width, row["void"]).decode()
         region = region if counted is None else region * counted
