@@ -206,11 +206,11 @@ def _sums(pixels: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> np.ndarra
     for axis, edge in enumerate(edges):
         first, last = int(edge[0]), int(edge[-1])
         part = pixels[first:last] if axis == 0 else pixels[:, first:last]
-        starts = np.minimum(edge[:-1] - first, last - first - 1)
-        pixels = np.add.reduceat(part, starts, axis=axis, dtype=np.int64)
-        empty = edge[:-1] == edge[1:]  # Of an empty run, reduceat gives the next pixel.
-        if empty.any():
-            pixels[(empty, slice(None)) if axis == 0 else (slice(None), empty)] = 0
+        full = edge[:-1] < edge[1:]  # `reduceat` knows no empty runs.
+        sums = np.add.reduceat(part, edge[:-1][full] - first, axis=axis, dtype=np.int64)
+        size = (len(full), part.shape[1]) if axis == 0 else (part.shape[0], len(full))
+        pixels = np.zeros(size, np.int64)
+        pixels[(full, slice(None)) if axis == 0 else (slice(None), full)] = sums
     return pixels
 
 
