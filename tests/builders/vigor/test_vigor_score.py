@@ -265,3 +265,22 @@ def test_what_cannot_be_read_is_named_in_one_line(folder, answer, message):
         _run(folder, answer)
     assert "line 1" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("geometry", evidence.GEOMETRIES)
+def test_cells_hold_the_pixels_whose_middle_they_hold(geometry):
+    rng = np.random.default_rng(len(geometry))
+    for _ in range(40):
+        height, width, rows, columns = (int(value) for value in rng.integers(2, 30, 4))
+        truth = rng.integers(0, 2, (height, width), dtype=np.uint8)
+        truth[0, 0] = 1
+        groups = evidence.Cells(np.ones((rows, columns)), geometry, height, width)._counts(truth, None)
+        expected = np.zeros((2, rows * columns + 1))
+        side = {"pad": max(height, width), "crop": min(height, width)}.get(geometry)
+        for y, x in np.ndindex(height, width):
+            high, wide = side or height, side or width
+            row = int(np.floor((y + 0.5 + (high - height) / 2) / high * rows))
+            column = int(np.floor((x + 0.5 + (wide - width) / 2) / wide * columns))
+            cell = row * columns + column if 0 <= row < rows and 0 <= column < columns else rows * columns
+            expected[:, cell] += (1, truth[y, x])
+        assert (np.array(groups) == expected).all()
