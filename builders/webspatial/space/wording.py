@@ -102,7 +102,7 @@ _DIRECTIONS = {
 
 def _directions(text: str) -> set[str]:
     """The words of place, order and size in a text, synonyms as one; none may be added or lost."""
-    words = {_SAME[w] if w in _SAME else w for w in re.findall(r"[a-z]+", text.lower())}
+    words = {_SAME.get(str(w), str(w)) for w in re.findall(r"[a-z]+", text.lower())}
     return words & _DIRECTIONS
 
 
