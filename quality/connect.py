@@ -30,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 
 from quality import json_text, sql
+from quality.digest import Digest
 from schemas import Dataset, DatasetFolder, GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
@@ -64,6 +65,7 @@ class Session:
         lineage: table -> its lineage files that can be read.
         raw: table -> view of it with JSON as text, for tables with broken JSON; see `quality.json_text`.
         repeats: (table, columns) -> hashes that occur more than once, where a scan has looked already.
+        ids: table -> the digest of its row ids, where a scan has made it.
         buffers: memory for hashes that no scan uses now.
         sort_bytes: how much memory the sort of hashes may take before a GROUP BY that spills takes over.
     """
@@ -77,6 +79,7 @@ class Session:
     lineage: dict[str, list[str]] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     repeats: dict[tuple[str, tuple[str, ...]], np.ndarray] = field(default_factory=dict)
+    ids: dict[str, Digest] = field(default_factory=dict)
     buffers: list[np.ndarray] = field(default_factory=list)
 
     @property

@@ -115,7 +115,8 @@ def _constraints(ledger: Ledger, groups: Collection[str], own: CheckSet) -> None
     """Run the constraints of all tables, which later groups profit from: see `_hashed`."""
     if "constraints" in groups:
         for table in ledger.session.dataset.tables:
-            check_constraints(ledger, table, _hashed(table, groups, own))
+            ids = "lineage" in groups and not table.derived
+            check_constraints(ledger, table, _hashed(table, groups, own), ids=ids)
 
 
 def _own(ledger: Ledger, checks: CheckSet, after: Event | None) -> None:

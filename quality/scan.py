@@ -14,6 +14,7 @@ import pyarrow as pa
 from quality import sql
 from quality.connect import Session
 from quality.constraints import Constraint, table_constraints
+from quality.digest import Digest
 from quality.ledger import Ledger
 from schemas import Int, Table
 
@@ -22,10 +23,11 @@ _HELD_ROWS = 20_000
 _NULL = -(2**63)
 
 
-def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]]) -> None:
+def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]], *, ids: bool = False) -> None:
     """Run all constraints of a table, in the order of its columns, and look for repeats among `hashed` columns.
 
-    What repeats is remembered in the session for `quality.unique`; columns beyond the budget are left to it.
+    What repeats is remembered in the session for `quality.unique`; columns beyond the budget are left to it. With
+    `ids`, the session remembers the digest of the row ids for `quality.links`.
     """
     session = ledger.session
     constraints = table_constraints(table)
@@ -33,14 +35,18 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
     (rows,) = session.one(f"SELECT count(*) FROM {sql.name(source)}")
     fit = 0 if table.name in session.raw else session.sort_bytes // max(1, rows * 8)
     hashed = hashed[:fit]
-    if not constraints and not hashed:
+    if not constraints and not hashed and not ids:
         return
+    hashes = [row_hash(table, columns) for columns in hashed] + [id_hash(table)] * ids
+    found = Digest()
     collected = [_Column(rows, session.buffers) for _ in hashed]
     with ledger.together(table, [constraint.check for constraint in constraints]) as add:
         held: list[str] = []
-        for batch in session.con.sql(_query(table, source, constraints, hashed)).to_arrow_reader(_BATCH_ROWS):
-            for column, values in zip(collected, batch.columns[1:], strict=True):
+        for batch in session.con.sql(_query(table, source, constraints, hashes)).to_arrow_reader(_BATCH_ROWS):
+            for column, values in zip(collected, batch.columns[1 : 1 + len(hashed)], strict=True):
                 column.add(values)
+            if ids:
+                found.add(batch.columns[-1].to_numpy())
             if batch.column(0).null_count < len(batch):
                 held += batch.column(0).drop_null().to_pylist()
             if len(held) >= _HELD_ROWS:
@@ -49,18 +55,20 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
         add(held)
     for columns, column in zip(hashed, collected, strict=True):
         session.repeats[table.name, columns] = column.repeated()
+    if ids:
+        session.ids[table.name] = found
 
 
-def _query(table: Table, source: str, constraints: list[Constraint], hashed: list[tuple[str, ...]]) -> str:
+def _query(table: Table, source: str, constraints: list[Constraint], hashes: list[str]) -> str:
     """The faults of each row (null where there is none) and its hashes; rows without a fault only where they have
     hashes to send."""
     wrong = " OR ".join(f"({constraint.fails})" for constraint in constraints) or "false"
     fault = _fault(table, constraints)
-    hashes = [f"{row_hash(table, columns)} AS h{index}" for index, columns in enumerate(hashed)]
     if not hashes:
         return f"SELECT {fault} AS fault FROM {sql.name(source)} WHERE {wrong}"
+    named = [f"{hashed} AS h{index}" for index, hashed in enumerate(hashes)]
     # Inside CASE, DuckDB tests a condition only on rows that no earlier one has decided.
-    return f"SELECT CASE WHEN {wrong} THEN {fault} END AS fault, {', '.join(hashes)} FROM {sql.name(source)}"
+    return f"SELECT CASE WHEN {wrong} THEN {fault} END AS fault, {', '.join(named)} FROM {sql.name(source)}"
 
 
 def _fault(table: Table, constraints: list[Constraint]) -> str:
@@ -106,6 +114,11 @@ def row_hash(table: Table, columns: tuple[str, ...]) -> str:
     if len(columns) == 1 and isinstance(table.column(columns[0]).type, Int):
         return f"coalesce({sql.name(columns[0])}::BIGINT, {_NULL})"
     return f"hash({sql.names(columns)})"
+
+
+def id_hash(table: Table) -> str:
+    """The hash of a row's id in SQL, as `hash(id)` of the lineage."""
+    return f"hash({sql.row_id(table)})"
 
 
 class _Column:

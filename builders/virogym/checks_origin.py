@@ -32,7 +32,7 @@ WITH assay AS (
     SELECT a.assay_id, n_rows_in, n_rows_out, coalesce(n, 0) AS present, source_sha256,
         n_dropped_by_reason::JSON::MAP(VARCHAR, BIGINT) AS reasons, coalesce(reasons['merged'], 0) AS merged,
         coalesce(list_sum(map_values(reasons)), 0)::BIGINT - merged AS dropped
-    FROM assays AS a LEFT JOIN (SELECT assay_id, count(*) AS n FROM variants GROUP BY assay_id) USING (assay_id)
+    FROM assays AS a LEFT JOIN (SELECT assay_id, sum(n)::BIGINT AS n FROM counts GROUP BY assay_id) USING (assay_id)
 ), source AS (
     SELECT sha256 AS source_sha256, sum(records) AS records, sum(a.merged) AS merged_in_source,
         sum(rejected) AS rejected
@@ -65,10 +65,10 @@ ORIGIN_CHECKS = (
         """SELECT assay_id AS id, 'split_cluster has '
                 || string_agg(DISTINCT split_cluster, ', ' ORDER BY split_cluster)
                 || ', the reference is in ' || any_value(cluster_30) AS message
-            FROM (SELECT DISTINCT assay_id, split_cluster FROM variants) JOIN assays USING (assay_id)
+            FROM (SELECT DISTINCT assay_id, split_cluster FROM counts) JOIN assays USING (assay_id)
             JOIN "references" USING (reference_id)
             GROUP BY assay_id HAVING bool_or(split_cluster IS DISTINCT FROM cluster_30)""",
-        needs=("variants", "references"),
+        needs=("counts", "references"),
         advice="A cluster in two folds shows a model the protein that it is tested on: build again.",
     ),
     Check(
@@ -173,7 +173,7 @@ ORIGIN_CHECKS = (
         "block",
         "assays",
         _ACCOUNT,
-        needs=("variants", "accounting", "sources"),
+        needs=("counts", "accounting", "sources"),
         advice="Rows were lost or counted twice between the source and the table: build again, and report it.",
     ),
     Check(
@@ -182,10 +182,10 @@ ORIGIN_CHECKS = (
         "block",
         "assays",
         """SELECT assay_id AS id, format('{} substitutions, published are {}', coalesce(n, 0), n_published) AS message
-            FROM assays LEFT JOIN (SELECT assay_id, count(*) AS n FROM variants WHERE kind IN ('sub', 'multi')
+            FROM assays LEFT JOIN (SELECT assay_id, sum(n)::BIGINT AS n FROM counts WHERE kind IN ('sub', 'multi')
                 GROUP BY assay_id) USING (assay_id)
             WHERE n_published <> coalesce(n, 0)""",
-        needs=("variants",),
+        needs=("counts",),
         advice="Another version of the table, a filter, or rows with the wild type's residue among the substitutions.",
     ),
 )

@@ -136,12 +136,12 @@ REFERENCE_CHECKS = (
         "block",
         "assays",
         """SELECT assay_id AS id, format('{} of {} rows', coalesce(p.n, 0), v.n) AS message
-            FROM (SELECT assay_id, count(*) AS n FROM variants
+            FROM (SELECT assay_id, sum(n)::BIGINT AS n FROM counts
                 WHERE kind NOT IN ('stop', 'wt', 'syn') GROUP BY assay_id) AS v
             LEFT JOIN (SELECT "DMS_id" AS assay_id, count(*) AS n FROM proteingym GROUP BY "DMS_id") AS p
             USING (assay_id)
             WHERE p.n IS DISTINCT FROM v.n""",
-        needs=("variants", "proteingym"),
+        needs=("counts", "proteingym"),
         advice="Build again: the table for ProteinGym's readers lacks rows, or has some twice.",
     ),
 )

@@ -183,10 +183,11 @@ SCORE_CHECKS = (
         "Share of substitutions that were seen less than twice, where the source counts.",
         "warn",
         "variants",
-        "SELECT assay_id AS subject, avg((n_obs < 2)::INTEGER) AS value FROM variants "
-        "WHERE kind = 'sub' AND n_obs IS NOT NULL GROUP BY assay_id",
+        "SELECT assay_id AS subject, sum(n_thin) / sum(n_counted) AS value FROM counts "
+        "WHERE kind = 'sub' AND n_counted > 0 GROUP BY assay_id",
         high=1 / 3,
         unit="share",
+        needs=("counts",),
         advice="Ask for a minimum of observations in the assay's filters. Unfiltered real assays have up to 0.24.",
     ),
     Figure(
@@ -194,8 +195,9 @@ SCORE_CHECKS = (
         "The least number of observations behind a value, where the source counts.",
         "info",
         "variants",
-        "SELECT assay_id AS subject, min(n_obs) AS value FROM variants WHERE kind <> 'wt' GROUP BY assay_id",
+        "SELECT assay_id AS subject, min(least) AS value FROM counts WHERE kind <> 'wt' GROUP BY assay_id",
         unit="observations",
+        needs=("counts",),
     ),
     Check(
         "C15_same_values",

@@ -65,6 +65,12 @@ FROM variants WHERE hash(assay_id, variant_id) IN (FROM suspect) GROUP BY assay_
 """
 # Numbers are grouped in half the time that texts take; the few equal hashes are looked at again.
 
+_COUNTS = """
+SELECT assay_id, kind, split_cluster, count(*) AS n, count(n_obs) AS n_counted, count(*) FILTER (n_obs < 2) AS n_thin,
+    min(n_obs) AS least
+FROM variants GROUP BY ALL
+"""
+
 _ENTRY = """
 SELECT reference_id, variant_id, pos, ntile(5) OVER (PARTITION BY reference_id ORDER BY score, variant_id) AS quintile
 FROM missense WHERE assay_id IN (SELECT min(assay_id) FROM assays WHERE phenotype = 'cell_entry' GROUP BY reference_id)
@@ -101,6 +107,7 @@ VIEWS = (
     View("edits", _EDITS, materialise=True, needs=("variants", "assay_facts")),
     View("missense", _MISSENSE, needs=("edits",)),
     View("repeats", _REPEATS, materialise=True, needs=("variants",)),
+    View("counts", _COUNTS, materialise=True, needs=("variants",)),
     View("entry", _ENTRY, materialise=True, needs=("missense", "assays", "assay_facts")),
     View("measured_after_entry", _AFTER_ENTRY, materialise=True, needs=("assay_facts", "entry", "missense")),
     View("likeness", _LIKENESS, materialise=True, needs=("missense", "blosum62", "assay_facts")),
@@ -113,6 +120,7 @@ VIEWS = (
   are the reference's residues there), is_missense (see `missense`);
 * `missense`: single substitutions with a score (assay_id, variant_id, reference_id, pos, wt, mt, score);
 * `repeats`: variants that an assay has twice (assay_id, variant_id, n, spread of scores);
+* `counts`: assay_id, kind, split_cluster, n, n_counted (with `n_obs`), n_thin (seen less than twice), least (`n_obs`);
 * `entry`: reference_id, variant_id, pos, quintile in the reference's first cell entry assay (1: hardly enters);
 * `measured_after_entry`: assay_id, pos, quintile, expected (substitutions of the entry assay), measured (those with a
   value here);
