@@ -76,11 +76,13 @@ class Meter:
         """Measure a clip (at least one sample long)."""
         rate = sound.rate
         samples = self.samples(sound)
-        exact = sound.pcm[:, 0] if sound.samples is None else samples  # Whole numbers are compared twice as fast.
-        scale = 1 / 32768 if sound.samples is None else 1.0
-        peak = max(int(exact.max()) if scale < 1 else float(exact.max()), -float(exact.min())) * scale
-        clip_share, flat_top = _clipping(exact, peak / scale, _FULL_SCALE / scale)
-        zero_share, runs, longest = _zeros(exact, rate)
+        if sound.samples is None:  # Whole numbers are compared twice as fast; unsigned, for -32768 has no opposite.
+            loudness, scale = np.abs(sound.pcm[:, 0]).view(np.uint16), 1 / 32768
+        else:
+            loudness, scale = np.abs(samples), 1.0
+        peak = float(loudness.max()) * scale
+        clip_share, flat_top = _clipping(loudness, peak / scale, _FULL_SCALE / scale)
+        zero_share, runs, longest = _zeros(loudness, rate)
         dc = float(np.add.reduce(samples)) / len(samples)
         if abs(dc) > _LEAST_DC:
             samples -= np.float32(dc)
@@ -124,7 +126,8 @@ class Meter:
             self._samples = np.empty(count, np.float32)
         samples = self._samples[:count]
         if sound.samples is None:
-            np.multiply(sound.pcm[:, 0], np.float32(1 / 32768), out=samples, dtype=np.float32)
+            samples[:] = sound.pcm[:, 0]
+            samples *= np.float32(1 / 32768)
         else:
             samples[:] = sound.samples
         return samples
@@ -144,17 +147,13 @@ def _energies(samples: np.ndarray, size: int) -> np.ndarray:
     return np.einsum("ij,ij->i", framed, framed) / size
 
 
-def _clipping(values: np.ndarray, peak: float, full_scale: float) -> tuple[float, int]:
-    """The share of values at full scale, and the number in flat tops at the peak."""
+def _clipping(loudness: np.ndarray, peak: float, full_scale: float) -> tuple[float, int]:
+    """The share of absolute values at full scale, and the number in flat tops at the peak."""
     if peak <= 0:
         return 0.0, 0
-    share = 0.0
-    if peak >= full_scale:
-        share = float(np.count_nonzero((values >= full_scale) | (values <= -full_scale)) / len(values))
+    share = float(np.count_nonzero(loudness >= full_scale) / len(loudness)) if peak >= full_scale else 0.0
     top = peak * _FLAT_TOP
-    if values.dtype == np.int16:
-        top = np.int16(min(32767, math.ceil(top)))
-    at_peak = np.flatnonzero((values >= top) | (values <= -top))
+    at_peak = np.flatnonzero(loudness >= (np.uint16(math.ceil(top)) if loudness.dtype == np.uint16 else top))
     if len(at_peak) < _FLAT_RUN:
         return share, 0
     starts = np.flatnonzero(np.diff(at_peak, prepend=-2) != 1)

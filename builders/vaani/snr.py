@@ -27,7 +27,7 @@ _G = np.array([float(value) for value in _TABLE.split()])
 """G at -20, -19 ... 100 dB."""
 
 _DB = np.arange(-20.0, 101.0)
-_EVERY = 3
+_EVERY = 4
 _LOSSLESS = frozenset({"wav", "flac", "aiff", "w64", "caf", "au"})
 LEAST_ACTIVE_S = 1.5
 MOST_ZEROS = 0.02
@@ -36,7 +36,7 @@ MOST_ZEROS = 0.02
 def wada_db(samples: np.ndarray) -> float | None:
     """WADA-SNR in dB, -20 to 100, of samples without a DC offset; None where too few are not exactly zero.
 
-    Every third sample is used: E|x| and E ln|x| need no more.
+    Every fourth sample is used: E|x| and E ln|x| need no more.
     """
     amplitudes = np.abs(samples[::_EVERY])
     if not amplitudes.size or amplitudes.min() <= 1e-7:
