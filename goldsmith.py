@@ -281,6 +281,7 @@ def release(folder: Path, out: Path, version: str, previous: Path | None, waiver
     earlier = DatasetFolder(previous) if previous else None
     excused = releases.read_waivers(waivers) if waivers else ()
     releases.refuse_inside(folder, out)
+    _refuse(releases.stale(dataset))
     with (
         _without_withdrawn(dataset, earlier, out, builder) as left,
         _without_dropped(left, builder, out, excused) as ready,
@@ -298,14 +299,16 @@ def _freeze(
     excused = releases.read_waivers(waivers) if waivers else ()
     with releases.work_folder(out) as room:
         staged = DatasetFolder(shutil.copytree(dataset.path, room / "dataset", copy_function=_link, ignore=_hidden))
-        verdict = releases.gate(staged, version, previous=previous, waivers=excused)
-        # Documents are written now; for what else is refused there is no need to write them.
-        _refuse([line for line in verdict.refusals if not line.startswith(releases.DOCUMENTS)])
+        there = out.exists()
+        verdict = releases.gate(
+            staged, version, previous=previous, waivers=excused, waivers_file=waivers, documents=False
+        )
+        if not there:
+            _refuse(verdict.refusals)
         for name in releases.DOCUMENTS:
             (staged.path / name).unlink(missing_ok=True)
         waived = [asdict(waiver) for waiver in verdict.waived]
         cards.write(staged, _builder_of(staged).folder, version=verdict.version, waived=waived)
-        there = out.exists()
         try:
             manifest = releases.release(staged, verdict.version, out, previous=previous, waivers=waivers)
         except releases.RefusedError as error:
@@ -345,10 +348,11 @@ def _without_withdrawn(
     With a builder the copy is checked.
     """
     import releases
-    from releases.hub.withdraw import apply_tombstones, read_tombstones
+    from releases.hub.withdraw import apply_tombstones
+    from releases.tombstones import needed
 
-    told = read_tombstones(previous.path) if previous else ()
-    if set(told) <= set(read_tombstones(dataset.path)):
+    told = needed(dataset.path, previous.path) if previous else ()
+    if not told:
         yield dataset
         return
     with releases.work_folder(beside) as room:
@@ -410,7 +414,7 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
     wants = releases.wants(release)
     builder = get(wants.dataset)
     sources = _load_sources(builder, sample=wants.sample, redistributable_only=wants.redistributable_only, **where)
-    given = {name: sources.sha256(name) for name in wants.sources if name in sources.names}
+    given = {name: sources.sha256(name) for name in sources.names if name in wants.sources and sources.given(name)}
     if missing := releases.missing_sources(wants, given):
         raise GoldsmithError(missing[0])
     with tempfile.TemporaryDirectory(prefix="goldsmith-regenerate-") as room:
