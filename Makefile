@@ -8,7 +8,7 @@ OUT ?= out/demo
 
 LABEL_STUDIO := .venv-label-studio
 
-.PHONY: demo test check bench clean label-studio
+.PHONY: demo test test-slow check bench clean label-studio
 .DELETE_ON_ERROR:
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -35,8 +35,11 @@ demo: $(VENV)/ready  ## build, check, document and release every dataset from it
 	$(BIN)/python -m builders.webspatial gallery $(OUT)/webspatial -o $(OUT)/webspatial-gallery.html; \
 	echo; echo "Reports to look at:"; ls $(OUT)/*/quality/report.html
 
-test: $(VENV)/ready  ## run the tests
+test: $(VENV)/ready  ## run the tests, all but those that need a browser or a Label Studio
 	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/ready  ## the tests against a real Chromium and a real Label Studio; they say what they need
+	$(BIN)/python -m pytest -m "chromium or labelstudio"
 
 label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of audits (1 GB; an environment of its own)
 
