@@ -18,6 +18,9 @@ import numpy as np
 Box = tuple[float, float, float, float]
 """x, y, width, height in pixels; x and y of the upper left corner."""
 
+FARTHEST = 1_000_000
+"""No coordinate of a picture is farther out, in pixels."""
+
 
 class BadMaskError(Exception):
     """A mask that cannot be used. `reason` is a short code, the message is for people."""
@@ -134,9 +137,15 @@ def from_polygons(rings: Sequence[Any], height: int, width: int) -> Mask:
             raise BadMaskError(
                 "bad_polygon", f"a polygon needs three points or more as x, y pairs, this one has {size}"
             )
-        points = np.asarray(ring, dtype=float)
+        try:
+            points = np.asarray(ring, dtype=float)
+        except (TypeError, ValueError):
+            raise BadMaskError("bad_polygon", "a polygon has a coordinate that is no number") from None
         if not np.isfinite(points).all():
             raise BadMaskError("bad_polygon", "a polygon has a coordinate that is no number")
+        # rlemasklib asks for memory by the coordinate, and aborts where it gets none.
+        if np.abs(points).max() > FARTHEST:
+            raise BadMaskError("bad_polygon", f"a polygon has a coordinate beyond {FARTHEST:,}")
         encoded.append(rlemasklib.from_polygon(points, imshape=(height, width)))
     merged = encoded[0] if len(encoded) == 1 else rlemasklib.union(encoded)
     return Mask(height, width, merged["counts"].decode("ascii"))

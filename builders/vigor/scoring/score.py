@@ -71,7 +71,9 @@ def score_answer(truth: Truth, image: str, answer: Mapping[str, Any]) -> list[Sc
     height, width = truth.sizes[image]
     given: dict[str, dict[str, Any]] = {}
     for each in answer.get("evidence", ()):
-        given[_concept(truth, image, each)] = each
+        if not isinstance(each, Mapping):
+            raise BadEvidenceError("evidence is a list of objects, each with a concept_id or a text")
+        given[_concept(truth, image, each)] = dict(each)
     said: dict[str, list[tuple[int, int]]] = {}
     text = answer.get("rationale")
     if text is None:

@@ -162,3 +162,10 @@ def _coco(folder, annotations):
         "categories": [{"id": 1, "name": "dog"}],
     }
     (folder / "a.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("ring", [[1e300, 1, 2, 1e300, 5, 6], [1e7, 1, 2, 3, 5, 6], ["x", 1, 2, 3, 5, 6]])
+def test_a_polygon_that_is_none_of_a_picture_is_refused(ring: list) -> None:
+    with pytest.raises(masks.BadMaskError) as error:
+        masks.from_polygons([ring], 10, 10)
+    assert error.value.reason == "bad_polygon"
