@@ -158,6 +158,9 @@ def read_description(content: bytes) -> Collection:
             raise GoldsmithError(f"[collection.toml > collection > {key}] is missing: say it in words")
     if about.get("speech", "spontaneous") not in ("spontaneous", "read"):
         raise GoldsmithError(f"[collection.toml > collection > speech] is {about['speech']!r}: spontaneous or read")
+    for key in ("tables", "audio", "keep", "null"):
+        if not isinstance(about.get(key, []), list):
+            raise GoldsmithError(f'[collection.toml > collection > {key}] is no list: write ["..."]')
     lists: dict[str, Any] = {key: tuple(about.get(key, ())) for key in ("tables", "audio", "keep", "null")}
     if not lists["tables"]:
         raise GoldsmithError("[collection.toml > collection > tables] is missing: name at least one table")
@@ -183,10 +186,18 @@ def _check_keys(form: Mapping[str, Any]) -> None:
                 raise GoldsmithError(f"[collection.toml > {section} > {key}] is unknown: {hint}")
 
 
+def _inside(key: str, path: str) -> None:
+    if Path(path).is_absolute() or ".." in Path(path).parts:
+        raise GoldsmithError(f"[collection.toml > {key}] {path} leads out of the folder: move it into the folder")
+
+
 def _existing(folder: Path, collection: Collection) -> Collection:
     """The same, its table patterns replaced by the files that there are."""
     found: list[str] = []
+    for key in ("table", "folder"):
+        _inside(f"images > {key}", str(collection.images.get(key, "")))
     for pattern in collection.tables:
+        _inside("tables", pattern)
         paths = sorted(path.relative_to(folder).as_posix() for path in folder.glob(pattern) if path.is_file())
         if not paths:
             raise GoldsmithError(f"[collection.toml > tables] {pattern} is not in the folder: correct the path")

@@ -176,6 +176,8 @@ def test_jsonl_and_csv_tables(collection_folder, tmp_path) -> None:
         ("[thresholds]\nmin_snr_db = 'x'\n", "write a number"),
         ("[splits]\ntest = 0.9\n", "shares from 0 to 0.5"),
         ("[oops]\n", r"collection.toml > oops\] is unknown"),
+        ("[images]\nfolder = '../elsewhere'\n", "leads out of the folder"),
+        ("[images]\ntable = '/etc/passwd'\n", "leads out of the folder"),
     ],
 )
 def test_a_wrong_description_is_one_line(collection_folder, tmp_path, toml: str, said: str) -> None:
