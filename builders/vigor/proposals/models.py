@@ -32,7 +32,7 @@ class ClipSeg:
 
     def maps(self, pixels: np.ndarray, words: Sequence[str]) -> np.ndarray:
         """float32 (words, height, width) between 0 and 1."""
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
 
         height, width = pixels.shape[:2]
         inputs = self._processor(text=list(words), images=[pixels] * len(words), padding=True, return_tensors="pt")
@@ -72,7 +72,7 @@ class GroundingDino:
 
     def boxes(self, pixels: np.ndarray, word: str) -> list[tuple[Box, float]]:
         """Boxes in pixels with the detector's score, the best first."""
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
 
         height, width = pixels.shape[:2]
         inputs = self._processor(images=pixels, text=f"{word}.", return_tensors="pt")
@@ -109,7 +109,7 @@ class Sam:
 
     def mask(self, pixels: np.ndarray, box: Box) -> np.ndarray:
         """bool (height, width): of SAM's three masks the one that it trusts most."""
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
 
         x, y, width, height = box
         corners = [[[x, y, x + width, y + height]]]
