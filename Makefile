@@ -21,6 +21,7 @@ $(VENV)/ready: pyproject.toml constraints.txt
 
 # A sample with planted defects that stop a release has waivers for them beside it: its check fails, and it is released.
 demo: $(VENV)/ready  ## build, check, document and release every dataset from its bundled sample
+	@rm -rf $(OUT)/releases
 	@set -e; for name in $$($(BIN)/goldsmith list --names); do \
 	  echo "== $$name"; \
 	  waivers=builders/$$name/sample/waivers.toml; \
