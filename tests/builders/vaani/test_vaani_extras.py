@@ -10,7 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.vaani import asr, claims
-from builders.vaani.review import review_plan
 from schemas import GoldsmithError
 
 
@@ -119,19 +118,3 @@ def test_an_endpoint_is_asked_and_goes_on_where_it_stopped(sample, tmp_path) -> 
     assert key == "Bearer secret"
     assert b'name="model"\r\n\r\nwhisper-1' in body
     assert b'filename="utt_' in body
-
-
-def test_a_review_plan_takes_from_every_stratum_and_is_the_same_again(sample) -> None:
-    plan = review_plan(sample, least=2, share=0.3)
-    assert plan == review_plan(sample, least=2, share=0.3)
-    assert plan["tasks"] != review_plan(sample, seed=2, least=2, share=0.3)["tasks"]
-    json.dumps(plan)
-    for number, stratum in enumerate(plan["strata"]):
-        tasks = [task for task in plan["tasks"] if task["stratum"] == number]
-        assert len(tasks) == stratum["reviewed"] >= min(2, stratum["clips"])
-        assert sum(task["weight"] for task in tasks) == pytest.approx(stratum["clips"])
-    task = plan["tasks"][0]
-    table = pq.read_table(sample.path / task["audio"]["file"])
-    assert table.column("utterance_id")[task["audio"]["row"]].as_py() == task["id"]
-    with pytest.raises(GoldsmithError, match="review > share"):
-        review_plan(sample, share=2)
