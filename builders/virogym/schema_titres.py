@@ -29,7 +29,20 @@ TITRE_TASKS = Table(
         Column("cohort", Text(), "Which sera, in words."),
         Column("readout_detail", Text(), "What was done, in words."),
         Column("titre_unit", Text(), "Of `titre`.", allowed=("reciprocal dilution",)),
-        Column("span", Text(), "The part of the protein that all sequences of the task have.", allowed=SPANS),
+        Column(
+            "span",
+            Text(),
+            "The part of the protein that all sequences of the task have; missing where there are no sequences.",
+            nullable=True,
+            allowed=SPANS,
+        ),
+        Column(
+            "sequences",
+            Text(),
+            "`required`: each strain has a sequence. `optional`: some have none, because the publisher names strains "
+            "only (GISAID's sequences may not be passed on).",
+            allowed=("required", "optional"),
+        ),
         Column(
             "homologous_rule",
             Text(),
@@ -61,7 +74,8 @@ VIRUSES = Table(
         Column(
             "strain_id",
             Text(),
-            "Name, reassortant or passage where there is one, and span, joined by `|` (`A/Texas/50/2012|X-223A|HA0`).",
+            "Name, reassortant or `egg` where it is one, and span (without a sequence: the strain list), joined by `|` "
+            "(`A/Texas/50/2012|X-223A|HA0`).",
             minimum=1,
         ),
         Column("canonical_name", Text(), "The name without leading zeros, subtype, accession or passage."),
@@ -70,10 +84,21 @@ VIRUSES = Table(
         Column("passage", Text(), "In what it was grown, where the name or table says.", allowed=PASSAGES),
         Column("reassortant", Text(), "The reassortant, such as X-223A; these are grown in eggs.", nullable=True),
         # No pattern: C19_sequence asks which letters there are.
-        Column("sequence", Text(), "Amino acids of the span, without gaps.", minimum=1),
-        Column("span", Text(), "Which part of the protein it is.", allowed=SPANS),
-        Column("accession", Text(), "GenBank or GISAID accession, where the source gives one.", nullable=True),
-        Column("source", Text(), "The source of the sequence."),
+        Column(
+            "sequence",
+            Text(),
+            "Amino acids of the span, without gaps; missing where no source has it.",
+            nullable=True,
+            minimum=1,
+        ),
+        Column("span", Text(), "Which part of the protein the sequence is.", nullable=True, allowed=SPANS),
+        Column(
+            "accession",
+            Text(),
+            "Accession in the source, with the changes that the construct has to it (`PV286548 A156T`).",
+            nullable=True,
+        ),
+        Column("source", Text(), "The source of the sequence, or of the name alone."),
     ),
     key=("strain_id",),
     splits=SPLITS,
@@ -90,11 +115,11 @@ SERA = Table(
         Column(
             "immunogen_strain_id",
             Text(),
-            "The strain it was raised against, where it is known and has a sequence.",
+            "The strain it was raised against, where it is known and was tested.",
             nullable=True,
             references="viruses.strain_id",
         ),
-        Column("immunogen_name", Text(), "The name of that strain, with a sequence or without.", nullable=True),
+        Column("immunogen_name", Text(), "The name of that strain, tested or not.", nullable=True),
         Column("source", Text(), "The source that names the serum."),
     ),
     key=("serum_id",),
