@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from builders.virogym.registry import AssayEntry, ReferenceEntry, Study, Virus
 from builders.virogym.resolve import EXPECTED, resolve
 from builders.virogym.schema import ASSAYS, NUMBERING, REFERENCES, SCHEMA, VARIANTS
 from builders.virogym.tables import lines_of
-from schemas import GoldsmithError
+from schemas import DatasetFolder, GoldsmithError
 
 if TYPE_CHECKING:
     from builders.sources import Sources
@@ -78,6 +79,10 @@ class ViroGym:
         if shard.name.startswith("reference."):
             return _build_reference(shard, sources)
         return _build_assay(shard, sources, self.reject_budget)
+
+    def score(self, folder: DatasetFolder, predictions: Path) -> Any:
+        """How well a model predicts; see `scoring`. Imported by name, for it makes no rows."""
+        return import_module("builders.virogym.scoring.score").score(folder, predictions)
 
 
 def _build_reference(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
