@@ -1,0 +1,1 @@
+"""Scoring predictions against ViroGym's tables: its three tasks, their averages, and the leaderboard's page."""
