@@ -1,6 +1,7 @@
 """WebSpatial's own commands: what needs a browser, and what a dataset folder is turned into.
 
 python -m builders.webspatial capture pages/public.toml --folder OWNER/REPOSITORY=PATH -o captures
+python -m builders.webspatial repeat pages/repeat.toml --folder OWNER/REPOSITORY=PATH -o twice
 python -m builders.webspatial compare captures again      # two captures of the same pages, part by part
 python -m builders.webspatial verify out/webspatial captures   # every answer again, without a browser
 python -m builders.webspatial audit out/webspatial        # what blind rules reach, by type
@@ -14,7 +15,9 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -24,29 +27,64 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
 
 
+def _pages(work: Callable[..., Any]) -> Callable[..., Any]:
+    """What the commands that capture a page list take."""
+    for given in reversed((
+        click.argument("pages", type=FILE),
+        click.option("--folder", "folders", multiple=True, metavar="NAME=PATH", help="The folder of a group."),
+        click.option("-o", "--out", type=FOLDER, required=True, help="Where captures go; run again, it goes on."),
+        click.option("--packages", type=FOLDER, help="Where npm's packages are kept (default: in the output)."),
+        click.option("--seconds", type=click.FloatRange(1), default=60, show_default=True, help="Limit a page."),
+        click.option(
+            "--megabytes", type=click.IntRange(500), default=4000, show_default=True, help="Limit of page and browser."
+        ),
+    )):  # fmt: skip
+        work = given(work)
+    return work
+
+
+def _folders(texts: tuple[str, ...]) -> dict[str, Path]:
+    found = {}
+    for text in texts:
+        name, _, path = text.partition("=")
+        if not name or not path:
+            raise GoldsmithError(f"[--folder {text}] names no folder: write --folder NAME=PATH")
+        found[name] = Path(path)
+    return found
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """WebSpatial's captures, audits and bench."""
 
 
 @main.command()
-@click.argument("pages", type=FILE)
-@click.option("--folder", "folders", multiple=True, metavar="NAME=PATH", help="The folder of a group of the list.")
-@click.option("-o", "--out", type=FOLDER, required=True, help="Where captures go; run again, it goes on.")
-@click.option("--packages", type=FOLDER, help="Where npm's packages are kept (default: beside the captures).")
-@click.option("--seconds", type=float, default=60, show_default=True, help="Limit a page.")
-@click.option("--megabytes", type=int, default=4000, show_default=True, help="Limit of page and browser together.")
+@_pages
 def capture(
     pages: Path, folders: tuple[str, ...], out: Path, packages: Path | None, seconds: float, megabytes: int
 ) -> None:
     """Capture the pages of a list."""
     from builders.webspatial.capture.runner import Limits, capture_all
 
-    named = {name: Path(path) for name, _, path in (text.partition("=") for text in folders)}
-    records = capture_all(
-        pages, named, out, packages=packages or out / ".packages", limits=Limits(seconds, megabytes), note=_note
-    )
-    click.echo(table(records))
+    limits = Limits(seconds, megabytes)
+    kept = packages or out / ".packages"
+    click.echo(table(capture_all(pages, _folders(folders), out, packages=kept, limits=limits, note=_note)))
+
+
+@main.command()
+@_pages
+def repeat(
+    pages: Path, folders: tuple[str, ...], out: Path, packages: Path | None, seconds: float, megabytes: int
+) -> None:
+    """Capture the pages of a list twice, in two browser processes, and compare them; exit 1 if any differs."""
+    from builders.webspatial.capture import repeat as twice
+    from builders.webspatial.capture.runner import Limits
+
+    limits = Limits(seconds, megabytes)
+    kept = packages or out / ".packages"
+    found = twice.repeat(pages, _folders(folders), out, packages=kept, limits=limits, note=_note)
+    click.echo(twice.table(found))
+    sys.exit(0 if all(page.passed for page in found) else 1)
 
 
 def table(records: list[dict]) -> str:

@@ -20,6 +20,10 @@ FOLLOWS = 3
 Series = Sequence[Mapping[str, Any]]
 
 
+class ScriptFailedError(Exception):
+    """A script that cannot be played: it aims at what is not seen, or names a key that is none."""
+
+
 def play(
     app: AppPage,
     actions: Sequence[Sequence[Any]],
@@ -30,7 +34,10 @@ def play(
     """Run a script of (frame, kind, ...) over `frames` frames.
 
     Kinds: move x y, down, up, click x y, wheel dy, key NAME, keydown NAME, keyup NAME; x and y in CSS pixels, or
-    one of `targets` in their place (the name of an object).
+    one of `targets` in their place (the name of an object, or its path in the graph).
+
+    Raises:
+        ScriptFailedError: an action aims at no target, or the browser refuses it.
 
     Returns {"inputs": what the page was told, with the object hit, "series": its state a frame, "pictures": {frame: PNG
     data URL}}, frames counted from 0.
@@ -38,37 +45,45 @@ def play(
     page = app.page
     page.evaluate("() => { __WS.logMoves = true; __WS.events.length = 0; __WS.logEvents(); }")
     start = page.evaluate("__WS.frame()")
-    series, shots, wanted = [page.evaluate("__WS.snap()")], {}, set(pictures)
+    series, shots, wanted = [app.state()], {}, sorted({p for p in pictures if p <= frames})
     pending = sorted((list(action) for action in actions), key=lambda action: action[0])
-    for frame in range(frames):
-        while pending and pending[0][0] <= frame:
+    frame = 0
+    while True:
+        while pending and pending[0][0] <= frame and frame < frames:
             _act(app, _aimed(pending.pop(0), targets or {}))
         if frame in wanted:
-            shots[frame] = _shot(app)
-        app.step()
-        series.append(page.evaluate("__WS.snap()"))
-    if frames in wanted:
-        shots[frames] = _shot(app)
+            shots[frame] = app.shot()
+        if frame == frames:
+            break
+        ahead = [at for at in (*(action[0] for action in pending), *wanted, frames) if at > frame]
+        series += app.play(min(ahead) - frame)
+        frame = min(ahead)
     inputs = page.evaluate("__WS.events")
     for record in inputs:
         record["frame"] -= start
         record.pop("t", None)
-    rows = [{"frame": each["frame"] - start, "rows": each["rows"]} for each in series if each]
+    rows = [{"frame": k, "rows": state} for k, state in enumerate(series) if state]
     return {"inputs": inputs, "series": rows, "pictures": shots}
-
-
-def _shot(app: AppPage) -> str | None:
-    code = "() => { const E = __WS.engine(); E.repaint(); return __WS.png(__WSGL.read(E.gl()), true); }"
-    return app.page.evaluate(code)
 
 
 def _aimed(action: list[Any], targets: Mapping[str, tuple[float, float]]) -> list[Any]:
     if len(action) == 3 and action[1] in ("move", "click"):
+        if action[2] not in targets:
+            raise ScriptFailedError(f"no object named {action[2]} is seen when the page is captured")
         return [*action[:2], *targets[action[2]]]
     return action
 
 
 def _act(app: AppPage, action: list[Any]) -> None:
+    from playwright.sync_api import Error
+
+    try:
+        _input(app, action)
+    except Error as error:
+        raise ScriptFailedError(f"{action}: {str(error).splitlines()[0]}") from None
+
+
+def _input(app: AppPage, action: list[Any]) -> None:
     mouse, keyboard = app.page.mouse, app.page.keyboard
     match action[1:]:
         case ["move", x, y]:
@@ -182,8 +197,9 @@ def _angle(a: Sequence[float], b: Sequence[float]) -> float:
 def link(inputs: Sequence[Mapping[str, Any]], changes: list[dict[str, Any]], control: list[dict[str, Any]]) -> None:
     """Say of each change which input it follows, whether on the object hit, and whether it needs the input.
 
-    `control` are the changes of a run without inputs; a change that is there as well (same object and kind, starting
-    within a frame and ending alike) is not caused. Sets `follows`, `direct` and `caused`.
+    `control` are the changes of a run without inputs. Runs are repeatable, so what is not in it is there because of an
+    input; what is in it (same object and kind, starting within a frame) is not, but where it ends otherwise, an input
+    altered it. Sets `follows`, `direct` and `caused`, and `altered` where that is so.
     """
     for change in changes:
         near = [i for i in inputs if 0 <= change["start"] - i["frame"] + 1 <= FOLLOWS + 1]
@@ -191,8 +207,10 @@ def link(inputs: Sequence[Mapping[str, Any]], changes: list[dict[str, Any]], con
         change["follows"] = None if best is None else {"type": best["type"], "frame": best["frame"]}
         change["direct"] = best is not None and _hits(best, change)
         alike = [c for c in control if (c["object"], c["type"]) == (change["object"], change["type"])]
-        same = any(abs(c["start"] - change["start"]) <= 1 and c.get("to") == change.get("to") for c in alike)
-        change["caused"] = bool(best) and not same
+        alike = [c for c in alike if abs(c["start"] - change["start"]) <= 1]
+        change["caused"] = not alike and any(i["frame"] <= change["start"] + 1 for i in inputs)
+        if alike and not any(c.get("to") == change.get("to") for c in alike):
+            change["altered"] = True
 
 
 def _hits(record: Mapping[str, Any], change: Mapping[str, Any]) -> bool:

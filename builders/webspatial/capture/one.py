@@ -5,6 +5,7 @@ Not its business: pages that hang (`runner` ends the process they run in).
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,6 +33,7 @@ REASONS = {
     "memory_limit": "it took more memory than allowed and was stopped",
     "crashed": "the browser ended while it ran",
     "no_answer": "the page did not answer",
+    "script_failed": "its script of inputs cannot be played",
 }
 
 
@@ -39,6 +41,7 @@ def capture_page(
     browser: Browser, entry: PageEntry, folder: Path, mounts: Mapping[str, Path], packages: Packages | None, out: Path
 ) -> dict[str, Any]:
     """Capture a page into `out`; the record says what came of it: `status` is `captured` or a key of `REASONS`."""
+    shutil.rmtree(out / entry.id, ignore_errors=True)
     server = FolderServer(folder, mounts, entry.isolate)
     start = time.monotonic()
     try:
@@ -49,7 +52,12 @@ def capture_page(
             app.close()
     finally:
         server.close()
-    return {"id": entry.id, "group": entry.group, "path": entry.path, **record, "seconds": _since(start)}
+    return {**identity(entry), **record, "seconds": _since(start)}
+
+
+def identity(entry: PageEntry) -> dict[str, Any]:
+    """Which page, as the list had it, a record is about."""
+    return {"id": entry.id, "entry": entry.digest, "group": entry.group, "path": entry.path}
 
 
 def _page(browser: Browser, entry: PageEntry, server: FolderServer, packages: Packages | None) -> AppPage:
@@ -68,6 +76,7 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
     app.open()
     loaded = _since(start)
     ready = app.warm(entry.warm)
+    before = app.picture() if entry.check_pixels else None
     found = app.capture(nearby=entry.nearby, **({"solo": 24, "nearbySolo": 14} if entry.nearby else {}))
     times = {"load_s": loaded, "ready_frame": ready, "capture_ms": round(found.get("captureMs") or 0)}
     if not found.get("graph"):
@@ -77,14 +86,19 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
     if found.get("idPng"):
         pictures["ids"] = store.png(found.pop("idPng"))
     page_picture = app.picture() if entry.keep_page else None
+    data = {"page": _page_facts(entry), "safe": app.safe(), **found}
     if page_picture:
         pictures["page"] = page_picture
-    data = {"page": _page_facts(entry), "safe": app.safe(), **found}
+        if before:
+            data["changed_pixels"] = store.differing(before, page_picture)
     if entry.turns:
         data["turns"], more = turning.turns(app, found["graph"])
         pictures |= more
     if entry.frames:
-        data["events"], more = _time_line(app, entry, found, again)
+        try:
+            data["events"], more = _time_line(app, entry, found, again)
+        except interact.ScriptFailedError as error:
+            return {"status": "script_failed", "message": REASONS["script_failed"], "detail": str(error), **times}
         pictures |= more
     store.write(out, entry.id, data, pictures)
     graph = found["graph"]
@@ -105,7 +119,8 @@ def _page_facts(entry: PageEntry) -> dict[str, Any]:
 
 def _time_line(app: AppPage, entry: PageEntry, found: dict[str, Any], again: Any) -> tuple[dict[str, Any], dict]:
     """The script played, and once more in a fresh page without it, so that a cause can be told from a coincidence."""
-    targets = {n["name"]: tuple(n["mask"]["centroid"]) for n in found["graph"]["nodes"] if n.get("mask") and n["name"]}
+    seen = [n for n in found["graph"]["nodes"] if n.get("mask")]
+    targets = {n[key]: tuple(n["mask"]["centroid"]) for key in ("path", "name") for n in seen if n[key]}
     played = interact.play(app, entry.actions, entry.frames, entry.pictures, targets)
     scale = _usual_size(found["graph"])
     changes = interact.segments(played["series"], scale)

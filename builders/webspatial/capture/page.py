@@ -73,6 +73,7 @@ class AppPage:
         if hooks:
             self._context.add_init_script(self._script + (HOOKS / "workers.js").read_text(encoding="utf-8") + init)
         self.page = self._context.new_page()
+        self._scene: Any = self.page  # Where the scene was found: the page, an inner frame or a worker.
         self._watch()
 
     def _watch(self) -> None:
@@ -143,7 +144,7 @@ class AppPage:
         """Move the page's clock on by `frames` of 1/60 s, in its workers and inner frames, too."""
         from playwright.sync_api import Error
 
-        for other in [*self.page.workers, *self.page.frames[1:]]:
+        for other in self._others:
             try:
                 other.evaluate("n => globalThis.__WST && __WST.step(n)", frames)
             except Error:
@@ -152,6 +153,30 @@ class AppPage:
             self.page.evaluate("n => __WST.step(n)", frames)
         else:
             self.page.wait_for_timeout(frames * 1000 / 60)
+
+    def play(self, frames: int) -> list[dict[str, Any] | None]:
+        """The state of every object after each of so many further frames; see `state`."""
+        if self.virtual and self._scene is self.page and not self._others:
+            code = """async n => { const out = []; for (let k = 0; k < n; k++) {
+              await __WST.step(1); const s = __WS.snap(); out.push(s && s.rows); } return out; }"""
+            return self.page.evaluate(code, frames)
+        states = []
+        for _ in range(frames):
+            self.step()
+            states.append(self.state())
+        return states
+
+    def state(self) -> dict[str, Any] | None:
+        """The state of every object now, by its path; None where there is no scene. See `WS.snap` in
+        `hooks/events.js`."""
+        found = self._ask(self._scene, "globalThis.__WS && __WS.snap()")
+        return found["rows"] if found else None
+
+    def shot(self) -> str | None:
+        """What the page draws now, as the hooks give a picture; None where there is no scene."""
+        code = """() => { const E = globalThis.__WS && __WS.engine(); if (!E || !E.gl()) return null;
+          E.repaint(); return __WS.png(__WSGL.read(E.gl()), true); }"""
+        return self._ask(self._scene, code)
 
     def warm(self, frames: int = 20, limit: float = 12) -> int | None:
         """Step until a scene is drawn and loading is over, then to frame `frames`.
@@ -176,8 +201,12 @@ class AppPage:
         return any(self._ask(target, "!!(globalThis.__WS && __WS.engine && __WS.engine())") for target in self._targets)
 
     @property
+    def _others(self) -> list[Any]:
+        return [*self.page.frames[1:], *self.page.workers]
+
+    @property
     def _targets(self) -> list[Any]:
-        return [self.page, *self.page.frames[1:], *self.page.workers]
+        return [self.page, *self._others]
 
     def _ask(self, target: Any, code: str, argument: Any = None) -> Any:
         from playwright.sync_api import Error
@@ -198,6 +227,7 @@ class AppPage:
         for target in self._targets:
             found = self._ask(target, "o => globalThis.__WS && __WS.capture ? __WS.capture(o) : null", options)
             if found and found.get("graph"):
+                self._scene = target
                 return {**found, "inWorker": target in self.page.workers}
             first = first or found or {}
         return first or {"error": "no_answer"}

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.webspatial.capture.one import REASONS, capture_page
+from builders.webspatial.capture.one import REASONS, capture_page, identity
 from builders.webspatial.capture.pages import PageEntry, read_pages
 from builders.webspatial.capture.serve import Packages
 from schemas import GoldsmithError
@@ -56,15 +56,22 @@ def capture_all(
     if why:
         raise GoldsmithError(f"[webspatial > capture] {why}")
     entries = read_pages(pages)
-    for group in dict.fromkeys(entry.group for entry in entries):
-        if group not in folders or not folders[group].is_dir():
-            raise GoldsmithError(f"[{pages.name} > {group}] has no folder: give --folder {group}=PATH")
+    for name in dict.fromkeys(name for entry in entries for name in (entry.group, *entry.mounts.values())):
+        if name not in folders:
+            raise GoldsmithError(f"[{pages.name} > {name}] has no folder: give --folder {name}=PATH")
+        if not folders[name].is_dir():
+            raise GoldsmithError(f"[--folder {name}={folders[name]}] is no folder: name the one that holds its pages")
     out.mkdir(parents=True, exist_ok=True)
-    job = {"pages": str(pages.resolve()), "out": str(out.resolve()), "packages": str(packages) if packages else None}
-    job["folders"] = {name: str(Path(folder).resolve()) for name, folder in folders.items()}  # pyright: ignore
+    job = {
+        "pages": str(pages.resolve()),
+        "out": str(out.resolve()),
+        "packages": str(packages.resolve()) if packages else None,
+        "folders": {name: str(folder.resolve()) for name, folder in folders.items()},
+    }
     (out / "job.json").write_text(json.dumps(job), encoding="utf-8")
     _supervise(entries, out, limits or Limits(), note)
-    records = list(_log(out).values())
+    log = _log(out)
+    records = [log[entry.id] for entry in entries]
     _write_rejects(out, entries)
     for name in ("job.json", "current.json"):
         (out / name).unlink(missing_ok=True)
@@ -79,6 +86,13 @@ def _log(out: Path) -> dict[str, dict[str, Any]]:
     return {record["id"]: record for record in records}
 
 
+def _done(out: Path, entries: Sequence[PageEntry]) -> set[str]:
+    """Pages that were captured, or rejected, as the list has them now."""
+    log = _log(out)
+    same = [e for e in entries if e.id in log and log[e.id].get("entry") == e.digest]
+    return {e.id for e in same if log[e.id]["status"] != "captured" or (out / e.id / "capture.json.gz").is_file()}
+
+
 def _append(out: Path, record: Mapping[str, Any]) -> None:
     with open(out / "log.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -87,7 +101,7 @@ def _append(out: Path, record: Mapping[str, Any]) -> None:
 def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Callable[[str], None]) -> None:
     by_id = {entry.id: entry for entry in entries}
     temporary = out / ".tmp"
-    while len(done := _log(out)) < len(by_id) and any(key not in done for key in by_id):
+    while len(_done(out, entries)) < len(by_id):
         temporary.mkdir(exist_ok=True)
         (out / "current.json").write_text(json.dumps(["", time.time()]), encoding="utf-8")
         command = [sys.executable, "-m", "builders.webspatial.capture.runner", str(out.resolve())]
@@ -95,14 +109,13 @@ def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Ca
         process = subprocess.Popen(command, start_new_session=True, env=environment, cwd=out)  # noqa: S603  (our own module)
         reason = _watch(process, out, limits)
         current = json.loads((out / "current.json").read_text(encoding="utf-8"))[0]
-        if current and current not in _log(out):
-            entry = by_id[current]
-            record = {"id": current, "group": entry.group, "path": entry.path, "status": reason or "crashed"}
-            record |= {"message": REASONS[record["status"]], "seconds": limits.seconds if reason else 0}
-            _append(out, record)
+        if current and current not in _done(out, entries):
+            status = reason or "crashed"
+            record = {**identity(by_id[current]), "status": status, "message": REASONS[status]}
+            _append(out, {**record, "seconds": limits.seconds if reason else 0})
         elif process.returncode and not current:
             raise GoldsmithError("[webspatial > capture] the browser does not start: see the lines above")
-        note(f"{len(_log(out))} of {len(by_id)} pages")
+        note(f"{len(_done(out, entries))} of {len(by_id)} pages")
         shutil.rmtree(temporary, ignore_errors=True)
 
 
@@ -153,27 +166,40 @@ def _write_rejects(out: Path, entries: Sequence[PageEntry]) -> None:
 
 
 def _worker(out: Path) -> None:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
     from builders.webspatial.capture.browser import launch
 
     job = json.loads((out / "job.json").read_text(encoding="utf-8"))
     packages = Packages(Path(job["packages"])) if job["packages"] else None
-    waiting = [entry for entry in read_pages(Path(job["pages"])) if entry.id not in _log(out)]
+    entries = read_pages(Path(job["pages"]))
+    done = _done(out, entries)
+    waiting = [entry for entry in entries if entry.id not in done]
     with sync_playwright() as playwright:
         browser = launch(playwright)
         for k, entry in enumerate(waiting):
             if k and k % 25 == 0:  # A browser grows with every page.
                 browser.close()
                 browser = launch(playwright)
-            (out / "current.json").write_text(json.dumps([entry.id, time.time()]), encoding="utf-8")
+            start = time.time()
+            (out / "current.json").write_text(json.dumps([entry.id, start]), encoding="utf-8")
             folder = Path(job["folders"][entry.group])
             mounts = {prefix: Path(job["folders"][name]) for prefix, name in entry.mounts.items()}
-            record = capture_page(browser, entry, folder, mounts, packages, out)
+            try:
+                record = capture_page(browser, entry, folder, mounts, packages, out)
+            except Error as error:  # The page took its process with it: the next has a browser of its own.
+                detail = str(error).splitlines()[0][:300]
+                record = {**identity(entry), "status": "crashed", "message": REASONS["crashed"], "detail": detail}
+                record["seconds"] = round(time.time() - start, 2)
+                browser.close()
+                browser = launch(playwright)
             _append(out, record)
             print(f"{record['status']:12} {record['seconds']:6.1f} s  {entry.group}/{entry.path}", file=sys.stderr)
         browser.close()
 
 
 if __name__ == "__main__":
-    _worker(Path(sys.argv[1]))
+    try:
+        _worker(Path(sys.argv[1]))
+    except GoldsmithError as wrong:
+        sys.exit(str(wrong))

@@ -96,7 +96,7 @@ class Packages:
     """Files of npm packages of exact versions, fetched by npm itself and kept in a folder."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._absent: set[str] = set()
         self._lock = threading.Lock()
 
@@ -120,7 +120,7 @@ class Packages:
     def package(self, name: str, version: str) -> Path | None:
         """The folder of a package, fetched with `npm pack` if it is not there yet; None where npm cannot."""
         key = f"{name}@{version}"
-        folder = self._folder / key.replace("/", "+")
+        folder = self.folder / key.replace("/", "+")
         with self._lock:
             if key in self._absent:
                 return None

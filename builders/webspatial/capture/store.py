@@ -74,6 +74,18 @@ def encode(image: Any, level: int = 9) -> bytes:
     return out.getvalue()
 
 
+def differing(first: bytes, second: bytes) -> int:
+    """How many pixels of two PNG pictures differ; all, where their sizes do."""
+    from PIL import Image, ImageChops
+
+    a, b = (Image.open(io.BytesIO(content)).convert("RGB") for content in (first, second))
+    if a.size != b.size:
+        return max(a.width * a.height, b.width * b.height)
+    channels = ImageChops.difference(a, b).split()
+    most = ImageChops.lighter(ImageChops.lighter(channels[0], channels[1]), channels[2])
+    return a.width * a.height - most.histogram()[0]
+
+
 def write(out: Path, name: str, data: Mapping[str, Any], pictures: Mapping[str, bytes]) -> Path:
     """Store a capture under `out/name`."""
     folder = out / name

@@ -35,7 +35,10 @@
       L.instanced = o.isInstancedMesh ? 1 : 0;
     };
     const saved = [];
-    const wrapM = (name, pick) => {
+    // What would draw nothing is not even set up: of a scene of n objects, one drawn alone costs one, not n.
+    const drawsNothing = o =>
+      o && gl.getParameter(gl.FRAMEBUFFER_BINDING) === null && (!L.id || (only && L.id !== only));
+    const wrapM = (name, pick, draws) => {
       if (typeof r[name] !== "function") return;
       const own = Object.prototype.hasOwnProperty.call(r, name);
       const f = r[name];
@@ -44,7 +47,7 @@
         const p = [L.id, L.instanced];
         if (o) setId(o);
         try {
-          return f.apply(this, a);
+          return draws && drawsNothing(o) ? undefined : f.apply(this, a);
         } finally {
           L.id = p[0];
           L.instanced = p[1];
@@ -56,23 +59,28 @@
       });
     };
     const findObj = a => a.find(x => x && typeof x === "object" && x.matrixWorld && (x.material || x.geometry));
-    wrapM("renderBufferDirect", findObj);
-    wrapM("renderBuffer", findObj);
+    wrapM("renderBufferDirect", findObj, true);
+    wrapM("renderBuffer", findObj, true);
     wrapM("renderBufferImmediate", findObj);
     wrapM("renderImmediateObject", findObj);
     wrapM("renderObject", findObj);
-    const tmp = {};
-    const put = (k, val) => {
+    const put = (target, k, val) => {
       try {
-        if (k in r) {
-          tmp[k] = r[k];
-          r[k] = val;
-        }
+        if (!(k in target)) return;
+        const kept = target[k];
+        target[k] = val;
+        saved.push(() => (target[k] = kept));
       } catch (e) {}
     };
     if (r.isWebGPURenderer) {
-      put("toneMapping", 0);
-      put("outputColorSpace", "srgb-linear");
+      put(r, "toneMapping", 0);
+      put(r, "outputColorSpace", "srgb-linear");
+    }
+    // Shadow maps stay as the last frame left them.
+    put(r, "shadowMapAutoUpdate", false);
+    if (r.shadowMap) {
+      put(r.shadowMap, "autoUpdate", false);
+      put(r.shadowMap, "needsUpdate", false);
     }
     const scs = v.replay.map(k => k.scene);
     const bgs = scs.map(s => [s, s.background, s.fog]);
@@ -133,7 +141,6 @@
       L.mode = 0;
       T.replaying = false;
       saved.forEach(f => f());
-      for (const k in tmp) r[k] = tmp[k];
       for (const [s, b] of bgs) {
         try {
           s.background = b;

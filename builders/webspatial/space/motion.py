@@ -78,13 +78,16 @@ def changed(s: Scene, a: Obj) -> str:
 @tool("(a: Object, input: kind of input) -> yes | no", "time, against a run without the input", ("yes", "no"),
       camera=False)  # fmt: skip
 def because(s: Scene, a: Obj, input: str) -> str:
-    """Did a change because of the input: it changed, and a run without the input differs; no: it changes without it."""
+    """Did a change because of the input: yes, where it does not in a run without the input; no, where it changes alike
+    without it. Ambiguous where the input only altered the change, or where there was any other input."""
     found = changes_of(s, a)
-    inputs = [i for i in s.events.get("inputs", ()) if i["type"] == input]
-    if not found or len(inputs) != 1:
+    inputs = s.events.get("inputs", ())
+    if not found or [i["type"] for i in inputs].count(input) != 1 or len({i["frame"] for i in inputs}) != 1:
         return AMBIGUOUS
     caused = {c["caused"] for c in found}
-    return AMBIGUOUS if len(caused) != 1 else ("yes" if caused.pop() else "no")
+    if len(caused) != 1 or any(c.get("altered") for c in found):
+        return AMBIGUOUS
+    return "yes" if caused.pop() else "no"
 
 
 @tool("(left: View, right: View) -> turned | mirrored", "pictures by the page's renderer", ("turned", "mirrored"),

@@ -52,7 +52,7 @@ def test_hostile_pages_end_in_a_reason(tmp_path, playwright, packages):
     folders, limits = {"a/b": site}, Limits(seconds=25)
     out = tmp_path / "out"
     before = set(tmp_path.iterdir())
-    records = capture_all(tmp_path / "list.toml", folders, out, packages=packages._folder, limits=limits)
+    records = capture_all(tmp_path / "list.toml", folders, out, packages=packages.folder, limits=limits)
     found = {Path(r["path"]).stem: r["status"] for r in records}
     assert found.pop("many") == "too_many_drawables"
     assert found.pop("endless") == "time_limit"
@@ -63,7 +63,7 @@ def test_hostile_pages_end_in_a_reason(tmp_path, playwright, packages):
     assert set(tmp_path.iterdir()) - before == {out}
     assert sorted(p.name for p in out.iterdir()) == ["log.jsonl", "rejects.jsonl"]
     assert len(list(store.rejects(out))) == len(HOSTILE) + 1
-    again = capture_all(tmp_path / "list.toml", folders, out, packages=packages._folder, limits=limits)
+    again = capture_all(tmp_path / "list.toml", folders, out, packages=packages.folder, limits=limits)
     assert again == records
 
 

@@ -64,3 +64,20 @@ def test_because_of_the_click_only_where_a_run_without_it_differs():
     changes = segments(series(with_it), 1)
     link([click], changes, segments(series(with_it), 1))
     assert not any(c["caused"] for c in changes)
+
+
+def test_what_comes_late_is_caused_and_what_only_ends_otherwise_is_altered():
+    """A run without the input is the judge, not the time that passed since it."""
+    click = {"type": "click", "frame": 2, "hit": {"path": "scene0/a"}}
+    late = [{"scene0/a": row(c="#ff0000" if k < 14 else "#0000ff")} for k in range(18)]
+    changes = segments(series(late), 1)
+    link([click], changes, [])
+    assert [(c["caused"], c["follows"], "altered" in c) for c in changes] == [(True, None, False)]
+    # Nothing is caused by an input that comes after it.
+    link([{**click, "frame": 17}], changes, [])
+    assert [c["caused"] for c in changes] == [False]
+    falls = [{"scene0/a": row((0, -0.1 * k, 0))} for k in range(12)]
+    pushed = [{"scene0/a": row((0.1 * max(0, k - 5), -0.1 * k, 0))} for k in range(12)]
+    changes = segments(series(pushed), 1)
+    link([{**click, "frame": 5}], changes, segments(series(falls), 1))
+    assert [(c["caused"], c.get("altered")) for c in changes] == [(False, True)]

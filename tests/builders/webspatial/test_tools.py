@@ -165,3 +165,20 @@ def test_left_handed_worlds_are_turned_around(capture_data):
         low, high = node["worldBox"]["min"], node["worldBox"]["max"]
         node["worldBox"] = {"min": [low[0], low[1], -high[2]], "max": [high[0], high[1], -low[2]]}
     assert ask(load("s", mirrored), "depth_order", 1, 2) == "in front"
+
+
+def _clicked(scene, change, inputs=("pointermove", "pointerdown", "pointerup", "click"), frames=(4, 4, 4, 4)):
+    told = {"type": "move", "object": "scene0/a", "start": 4, "end": 9, "path": 1.0, "caused": False, **change}
+    given = [{"type": kind, "frame": frame} for kind, frame in zip(inputs, frames, strict=True)]
+    events = {"frames": 20, "inputs": given, "changes": [told]}
+    s = scene([{"at": (0, 0, 0), "name": "a"}, {"at": (3, 0, 0), "name": "b"}], events=events)
+    return [TOOLS["because"].run(s, o, input="click") for o in s.objects]
+
+
+def test_because_of_the_click(scene):
+    """What did not change is not asked about, nor what the click only altered, nor a drag's click."""
+    assert _clicked(scene, {"caused": True}) == ["yes", "ambiguous"]
+    assert _clicked(scene, {"caused": False}) == ["no", "ambiguous"]
+    assert _clicked(scene, {"caused": False, "altered": True}) == ["ambiguous", "ambiguous"]
+    assert _clicked(scene, {"caused": True}, frames=(2, 4, 9, 9)) == ["ambiguous", "ambiguous"]
+    assert _clicked(scene, {"caused": True}, inputs=("pointermove",), frames=(4,)) == ["ambiguous", "ambiguous"]
