@@ -35,11 +35,8 @@ SOURCE = "captures"
 WORDS = "words"
 A_SHARD = 24
 """Captures of a shard: the source is one folder, so nothing is gained by a shard each."""
-REASONS = frozenset({
-    "no_scene", "no_webgl", "webgpu", "needs_network", "missing_file", "page_error", "too_many_drawables", "no_camera",
-    "time_limit", "memory_limit", "crashed", "no_answer", "may_not_be_passed_on",
-})  # fmt: skip
-"""Why a page has no scene: the reasons of `capture.one`, and what may not be passed on."""
+REASONS = frozenset({*store.REASONS, "may_not_be_passed_on"})
+"""Why a page has no scene: it has no capture, or may not be passed on."""
 
 
 @dataclass(frozen=True)

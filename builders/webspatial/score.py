@@ -13,7 +13,7 @@ import csv
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,29 +56,45 @@ def read_predictions(path: Path) -> dict[str, str]:
     Raises:
         GoldsmithError: it is absent, has other columns, or names a question twice.
     """
+    needed = "give a .jsonl or .csv file with question_id and prediction"
     try:
         content = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise GoldsmithError(
-            f"[{path}] is absent: give a .jsonl or .csv file with question_id and prediction"
-        ) from None
+    except (FileNotFoundError, IsADirectoryError):
+        raise GoldsmithError(f"[{path}] is absent: {needed}") from None
+    except UnicodeDecodeError:
+        raise GoldsmithError(f"[{path}] is no UTF-8 text: {needed}") from None
     out: dict[str, str] = {}
-    for number, row in enumerate(_rows(path, content), 1):
+    for number, row in _rows(path, content):
         if not isinstance(row, dict) or not {"question_id", "prediction"} <= set(row):
             raise GoldsmithError(f"[{path} > {number}] has no question_id and prediction: write both")
-        if row["question_id"] in out:
-            raise GoldsmithError(f"[{path} > {number}] {row['question_id']} is there twice: keep one")
-        out[row["question_id"]] = str(row["prediction"])
+        name, said = row["question_id"], row["prediction"]
+        if not isinstance(name, str):
+            raise GoldsmithError(f"[{path} > {number}] question_id is {name!r}: it must be a text")
+        if isinstance(said, bool) or not isinstance(said, str | int | float | None):
+            raise GoldsmithError(f"[{path} > {number}] prediction is {said!r}: it must be a text, a number or null")
+        if name in out:
+            raise GoldsmithError(f"[{path} > {number}] {name} is there twice: keep one")
+        out[name] = "" if said is None else str(said)
     return out
 
 
-def _rows(path: Path, content: str) -> Iterable[Any]:
-    if path.suffix == ".csv":
-        return csv.DictReader(content.splitlines())
-    try:
-        return [json.loads(line) for line in content.splitlines() if line.strip()]
-    except ValueError as error:
-        raise GoldsmithError(f"[{path}] is no JSON lines ({error}): write one object a line") from None
+def _rows(path: Path, content: str) -> Iterator[tuple[int, Any]]:
+    """The rows with the lines that they end on."""
+    if path.suffix.lower() == ".csv":
+        reader = csv.DictReader(content.splitlines(keepends=True))
+        try:
+            for row in reader:
+                yield reader.line_num, row
+        except csv.Error as error:
+            raise GoldsmithError(f"[{path} > {reader.line_num}] is no CSV ({error}): write a line a question") from None
+        return
+    for number, line in enumerate(content.split("\n"), 1):
+        if line.strip():
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise GoldsmithError(f"[{path} > {number}] is no JSON ({error}): write one object a line") from None
+            yield number, row
 
 
 def questions(folder: Path) -> list[dict[str, Any]]:

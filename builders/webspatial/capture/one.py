@@ -19,28 +19,14 @@ from builders.webspatial.capture.serve import FolderServer, Packages
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-REASONS = {
-    "no_scene": "WebGL was used, but by no known engine: a 2D or full-screen shader page, or a closed bundle",
-    "no_webgl": "the page made no WebGL context",
-    "webgpu": "the page draws with WebGPU alone, where no masks can be made",
-    "needs_network": "a file it needs is only on the network, which is blocked",
-    "missing_file": "a file it needs is not in its folder",
-    "page_error": "the page breaks by itself",
-    "too_many_drawables": "more drawable objects than the cap",
-    "no_camera": "the scene has no camera",
-    "not_masked": "graph and camera, but no object could be told apart in the picture",
-    "time_limit": "it did not end in time and was stopped",
-    "memory_limit": "it took more memory than allowed and was stopped",
-    "crashed": "the browser ended while it ran",
-    "no_answer": "the page did not answer",
-    "script_failed": "its script of inputs cannot be played",
-}
-
 
 def capture_page(
     browser: Browser, entry: PageEntry, folder: Path, mounts: Mapping[str, Path], packages: Packages | None, out: Path
 ) -> dict[str, Any]:
-    """Capture a page into `out`; the record says what came of it: `status` is `captured` or a key of `REASONS`."""
+    """Capture a page into `out`.
+
+    Returns the record of what came of it; its `status` is `captured` or one of `store.REASONS`.
+    """
     shutil.rmtree(out / entry.id, ignore_errors=True)
     server = FolderServer(folder, mounts, entry.isolate)
     start = time.monotonic()
@@ -81,7 +67,7 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
     times = {"load_s": loaded, "ready_frame": ready, "capture_ms": round(found.get("captureMs") or 0)}
     if not found.get("graph"):
         reason = _reason(found, app)
-        return {"status": reason, "message": REASONS[reason], "detail": _detail(app), **times}
+        return {"status": reason, "message": store.REASONS[reason], "detail": _detail(app), **times}
     pictures = {"canvas": store.png(found.pop("colorPng"))} if found.get("colorPng") else {}
     if found.get("idPng"):
         pictures["ids"] = store.png(found.pop("idPng"))
@@ -98,7 +84,7 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
         try:
             data["events"], more = _time_line(app, entry, found, again)
         except interact.ScriptFailedError as error:
-            return {"status": "script_failed", "message": REASONS["script_failed"], "detail": str(error), **times}
+            return {"status": "script_failed", "message": store.REASONS["script_failed"], "detail": str(error), **times}
         pictures |= more
     store.write(out, entry.id, data, pictures)
     graph = found["graph"]
@@ -155,7 +141,7 @@ def _usual_size(graph: dict[str, Any]) -> float:
 def _reason(found: dict[str, Any], app: AppPage) -> str:
     error = found.get("error", "no_answer")
     if error != "no_scene":
-        return error if error in REASONS else "no_answer"
+        return error if error in store.REASONS else "no_answer"
     errors = [text for kind, text in app.log if kind == "pageerror"]
     missing = [url for url in app.failed if "favicon" not in url and url.startswith("404")]
     status = found.get("status") or {}

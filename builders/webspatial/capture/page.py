@@ -23,6 +23,9 @@ ORDER = (
     "playcanvas", "turns", "capture", "events",
 )  # fmt: skip
 
+PATIENT, GIVE_UP = 30, 90
+"""Frames that a page without a scene is stepped one by one, and at all."""
+
 
 def init_script(config: Mapping[str, Any]) -> str:
     """The hooks as one script; `config` is the clock's: mode, seed, fps."""
@@ -185,14 +188,15 @@ class AppPage:
         """
         start, n, ready = time.monotonic(), 0, None
         while time.monotonic() - start < limit:
-            self.step()
-            n += 1
+            some = 1 if ready or n < PATIENT or self._inflight else 4
+            self.step(some)
+            n += some
             quiet = self.idle(0.05, 6)
             if ready is None and self._drawn():
                 ready = n
             if ready is not None and quiet and n >= ready + 2:
                 break
-            if ready is None and n >= 90 and not self._inflight:
+            if ready is None and n >= GIVE_UP and not self._inflight:
                 break
         self.step(max(0, frames - n))
         return ready

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.webspatial.capture.one import REASONS, capture_page, identity
+from builders.webspatial.capture import store
+from builders.webspatial.capture.one import capture_page, identity
 from builders.webspatial.capture.pages import PageEntry, read_pages
 from builders.webspatial.capture.serve import Packages
 from schemas import GoldsmithError
@@ -62,8 +63,10 @@ def capture_all(
         if not folders[name].is_dir():
             raise GoldsmithError(f"[--folder {name}={folders[name]}] is no folder: name the one that holds its pages")
     out.mkdir(parents=True, exist_ok=True)
+    listed = out / ".pages.toml"  # What is edited while this runs counts in the next run.
+    listed.write_bytes(pages.read_bytes())
     job = {
-        "pages": str(pages.resolve()),
+        "pages": str(listed.resolve()),
         "out": str(out.resolve()),
         "packages": str(packages.resolve()) if packages else None,
         "folders": {name: str(folder.resolve()) for name, folder in folders.items()},
@@ -73,7 +76,7 @@ def capture_all(
     log = _log(out)
     records = [log[entry.id] for entry in entries]
     _write_rejects(out, entries)
-    for name in ("job.json", "current.json"):
+    for name in ("job.json", "current.json", listed.name):
         (out / name).unlink(missing_ok=True)
     return records
 
@@ -101,7 +104,7 @@ def _append(out: Path, record: Mapping[str, Any]) -> None:
 def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Callable[[str], None]) -> None:
     by_id = {entry.id: entry for entry in entries}
     temporary = out / ".tmp"
-    while len(_done(out, entries)) < len(by_id):
+    while (before := len(_done(out, entries))) < len(by_id):
         temporary.mkdir(exist_ok=True)
         (out / "current.json").write_text(json.dumps(["", time.time()]), encoding="utf-8")
         command = [sys.executable, "-m", "builders.webspatial.capture.runner", str(out.resolve())]
@@ -111,11 +114,14 @@ def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Ca
         current = json.loads((out / "current.json").read_text(encoding="utf-8"))[0]
         if current and current not in _done(out, entries):
             status = reason or "crashed"
-            record = {**identity(by_id[current]), "status": status, "message": REASONS[status]}
+            record = {**identity(by_id[current]), "status": status, "message": store.REASONS[status]}
             _append(out, {**record, "seconds": limits.seconds if reason else 0})
         elif process.returncode and not current:
             raise GoldsmithError("[webspatial > capture] the browser does not start: see the lines above")
-        note(f"{len(_done(out, entries))} of {len(by_id)} pages")
+        after = len(_done(out, entries))
+        if after == before:
+            raise GoldsmithError(f"[{out}] nothing can be written there, or the browser ends at once: see above")
+        note(f"{after} of {len(by_id)} pages")
         shutil.rmtree(temporary, ignore_errors=True)
 
 
@@ -189,7 +195,7 @@ def _worker(out: Path) -> None:
                 record = capture_page(browser, entry, folder, mounts, packages, out)
             except Error as error:  # The page took its process with it: the next has a browser of its own.
                 detail = str(error).splitlines()[0][:300]
-                record = {**identity(entry), "status": "crashed", "message": REASONS["crashed"], "detail": detail}
+                record = {**identity(entry), "status": "crashed", "message": store.REASONS["crashed"], "detail": detail}
                 record["seconds"] = round(time.time() - start, 2)
                 browser.close()
                 browser = launch(playwright)

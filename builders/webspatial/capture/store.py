@@ -24,6 +24,23 @@ FORMAT = 1
 RUN_ONLY = {"uuid", "captureMs", "status"}
 _LOCAL = re.compile(r"https?://127\.0\.0\.1:\d+/")
 
+REASONS = {
+    "no_scene": "WebGL was used, but by no known engine: a 2D or full-screen shader page, or a closed bundle",
+    "no_webgl": "the page made no WebGL context",
+    "webgpu": "the page draws with WebGPU alone, where no masks can be made",
+    "needs_network": "a file it needs is only on the network, which is blocked",
+    "missing_file": "a file it needs is not in its folder",
+    "page_error": "the page breaks by itself",
+    "too_many_drawables": "more drawable objects than the cap",
+    "no_camera": "the scene has no camera",
+    "time_limit": "it did not end in time and was stopped",
+    "memory_limit": "it took more memory than allowed and was stopped",
+    "crashed": "the browser ended while it ran",
+    "no_answer": "the page did not answer",
+    "script_failed": "its script of inputs cannot be played",
+}
+"""Why a page has no capture."""
+
 
 @dataclass(frozen=True)
 class Capture:

@@ -101,15 +101,15 @@ def playwright():
         yield started
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def browser(playwright):
-    """A browser process of the test's own."""
+    """One browser for all tests that only need a profile of their own, which each page has."""
     started = browsers.launch(playwright)
     yield started
     started.close()
 
 
 @pytest.fixture(scope="session")
-def packages(tmp_path_factory) -> Packages:
-    """npm's packages, fetched by npm."""
-    return Packages(tmp_path_factory.mktemp("packages"))
+def packages(request) -> Packages:
+    """npm's packages, fetched by npm; of exact versions, so they are kept from one run to the next."""
+    return Packages(request.config.cache.mkdir("npm-packages"))

@@ -175,3 +175,38 @@ def test_gallery(built, tmp_path):
     assert page.count("<figure>") == 12
     assert "find({" in page
     assert "because of the input" in page
+
+
+WRONG = {
+    "p.jsonl": {
+        "1] has no question_id": '{"id": 1}',
+        "2] is no JSON": '{"question_id": "a", "prediction": "x"}\n{"question_id": ',
+        "question_id is \\['a'\\]": '{"question_id": ["a"], "prediction": "x"}',
+        "question_id is None": '{"question_id": null, "prediction": "x"}',
+        "prediction is \\['left'\\]": '{"question_id": "a", "prediction": ["left"]}',
+        "prediction is True": '{"question_id": "a", "prediction": true}',
+        "a is there twice": '{"question_id": "a", "prediction": 1}\n\n{"question_id": "a", "prediction": 2}',
+        "no question_id": "[1, 2]",
+    },
+    "p.csv": {"2] has no question_id": "id,answer\n1,2\n", "a is there twice": "question_id,prediction\na,1\na,2\n"},
+}
+
+
+@pytest.mark.parametrize(("name", "said"), [(name, said) for name, some in WRONG.items() for said in some])
+def test_predictions_with_a_mistake_are_named_with_their_line(tmp_path, name, said):
+    path = tmp_path / name
+    path.write_text(WRONG[name][said], encoding="utf-8")
+    with pytest.raises(GoldsmithError, match=said):
+        scorer.read_predictions(path)
+
+
+def test_predictions_of_any_plain_type_are_read(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"question_id": "a", "prediction": 2}\n{"question_id": "b", "prediction": null}\n')
+    assert scorer.read_predictions(path) == {"a": "2", "b": ""}
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(GoldsmithError, match="no UTF-8"):
+        scorer.read_predictions(path)
+    for other in (tmp_path, tmp_path / "none.jsonl"):
+        with pytest.raises(GoldsmithError, match="absent"):
+            scorer.read_predictions(other)
