@@ -43,7 +43,7 @@ def hamming(folder: DatasetFolder) -> pl.DataFrame:
         "serum_id", "strain_id", home=pl.coalesce("homologous_strain_id", "immunogen_strain_id")
     )
     near = rows.select("strain_id", "home").unique()
-    near = near.filter(pl.all().is_in(list(sequences)))
+    near = near.filter(pl.all_horizontal(pl.all().is_in(list(sequences))))
     far = [-float(distance(sequences[strain], sequences[home])) for strain, home in near.iter_rows()]
     near = near.with_columns(score_hamming=pl.Series(far, dtype=pl.Float64))
     return rows.join(near, on=["strain_id", "home"], how="left", maintain_order="left").drop("home")

@@ -4,9 +4,10 @@
 As ProteinGym averages over proteins within a type of assay and then over types, here it is assays of one phenotype
 and one homology cluster (90 % identity), then clusters within a phenotype, then phenotypes.
 
-The bootstrap draws assays with replacement within each phenotype (as ProteinGym's standard error does) and averages
-each draw in the same way. Assays of one protein are not independent, and a phenotype with one assay does not vary: the
-intervals say how much the choice of these assays matters, no more.
+The bootstrap draws clusters, each with all its assays, with replacement within each phenotype, as ProteinGym's standard
+error draws proteins: assays of one protein are not independent, and drawing single assays would lose small clusters
+and shift the mean. A phenotype of one cluster does not vary. The intervals say how much the choice of these proteins
+matters, no more.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ class Groups:
     Attributes:
         phenotypes: in the order of their first assay.
         members: of each phenotype, the indices of its assays.
-        clusters: of each phenotype, one row a cluster: 1 where an assay is in it, shape (clusters, assays).
+        clusters: of each phenotype, for each cluster which of those assays are in it, shape (clusters, assays).
     """
 
     phenotypes: tuple[str, ...]
     members: tuple[npt.NDArray[np.int64], ...]
-    clusters: tuple[Floats, ...]
+    clusters: tuple[npt.NDArray[np.bool_], ...]
 
     @classmethod
     def of(cls, phenotype: Sequence[str], cluster: Sequence[str]) -> Groups:
@@ -45,7 +46,7 @@ class Groups:
         clusters = []
         for some in members:
             own = [cluster[i] for i in some]
-            clusters.append(np.array([[each == name for each in own] for name in dict.fromkeys(own)], np.float64))
+            clusters.append(np.array([[each == name for each in own] for name in dict.fromkeys(own)]))
         return cls(names, members, tuple(clusters))
 
     def by_phenotype(self, values: Floats) -> Floats:
@@ -54,8 +55,7 @@ class Groups:
         Args:
             values: one row an assay, shape (assays, columns); nan is left out.
         """
-        weights = (np.ones((1, len(some))) for some in self.members)
-        return np.array([self._mean(i, w, values)[0] for i, w in enumerate(weights)])
+        return np.array([_mean(means, axis=0) for means in self._cluster_means(values)])
 
     def overall(self, values: Floats) -> Floats:
         """Mean over the phenotypes, shape (columns,)."""
@@ -66,28 +66,21 @@ class Groups:
         chance = np.random.default_rng(_SEED)
         total = np.zeros((number, values.shape[1]))
         defined = np.zeros_like(total)
-        for i, some in enumerate(self.members):
-            weights = chance.multinomial(len(some), np.full(len(some), 1 / len(some)), size=number).astype(np.float64)
-            means = self._mean(i, weights, values)
+        for means in self._cluster_means(values):
+            clusters = len(means)
+            weights = chance.multinomial(clusters, np.full(clusters, 1 / clusters), size=number).astype(np.float64)
             known = ~np.isnan(means)
-            total += np.where(known, means, 0)
-            defined += known
+            drawn = weights @ known
+            total += np.divide(weights @ np.where(known, means, 0), drawn, out=np.zeros_like(total), where=drawn > 0)
+            defined += drawn > 0
         return np.divide(total, defined, out=np.full_like(total, np.nan), where=defined > 0)
 
-    def _mean(self, i: int, weights: Floats, values: Floats) -> Floats:
-        """Mean over a phenotype's clusters when its assays count as `weights`, shape (draws, columns)."""
-        mine = values[self.members[i]]
-        known = ~np.isnan(mine)
-        filled = np.where(known, mine, 0)
-        total = np.zeros((len(weights), values.shape[1]))
-        clusters = np.zeros_like(total)
-        for inside in self.clusters[i]:
-            share = weights * inside
-            number = share @ known
-            means = np.divide(share @ filled, number, out=np.zeros_like(total), where=number > 0)
-            total += means
-            clusters += number > 0
-        return np.divide(total, clusters, out=np.full_like(total, np.nan), where=clusters > 0)
+    def _cluster_means(self, values: Floats) -> list[Floats]:
+        """For each phenotype the mean over the assays of each cluster, shape (clusters, columns)."""
+        found = []
+        for some, clusters in zip(self.members, self.clusters, strict=True):
+            found.append(np.array([_mean(values[some[inside]], axis=0) for inside in clusters]))
+        return found
 
 
 def _mean(values: Floats, axis: int) -> Floats:

@@ -77,9 +77,9 @@ def _section(section: Mapping[str, Any]) -> list[str]:
         means = section["means"][form]
         lines += [
             "",
-            f"{words} predictions of {len(section['assays'])} assays, {section['eligible']:,} substitutions; ",
+            f"{words} predictions of {len(section['assays'])} assays, {section['eligible']:,} substitutions; {title}",
+            "mean over phenotypes of means over proteins, with 95 % intervals over assays, drawn by protein",
         ]
-        lines[-1] += f"{title}; mean over phenotypes of means over proteins, with 95 % intervals over assays"
         lines.append(f"  {'':16} " + " ".join(f"{HEADINGS[name]:>21}" for name in METRICS))
         for model, row in means.items():
             lines.append(f"  {model:16} " + " ".join(_with_interval(row, name) for name in METRICS))
