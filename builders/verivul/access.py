@@ -6,6 +6,7 @@ A path is flow-insensitive and does not know aliases: `p->len` and `(*p).len` an
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from tree_sitter import Node
 
@@ -54,6 +55,18 @@ def path_of(node: Node | None) -> str | None:
 def last_name(path: str) -> str:
     """The last name in a path: of `p.buf.[]`, `buf`."""
     return path.replace(".[]", "").rpartition(".")[2]
+
+
+def key_of(path: str) -> str:
+    """What assumptions call the end of a path: a member with a dot (of `p.buf.[]`, `.buf`), a variable without."""
+    plain = path.replace(".[]", "")
+    return "." + plain.rpartition(".")[2] if "." in plain else plain
+
+
+def ends(paths: Iterable[str]) -> set[str]:
+    """Those paths that no other goes on from."""
+    found = set(paths)
+    return {path for path in found if not any(other.startswith(path + ".") for other in found)}
 
 
 def uses(node: Node, found: set[str] | None = None) -> set[str]:

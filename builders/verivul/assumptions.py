@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class About:
-    """Assumptions about everything of one name.
+    """Assumptions about all variables or members of one name (`access.key_of`: `size`, `.size`).
 
     Attributes:
         nonnull, nonzero, terminated (a string has its NUL).

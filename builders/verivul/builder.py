@@ -19,10 +19,10 @@ import pyarrow as pa
 
 from builders.api import Batch, Read, Reject, Shard
 from builders.verivul import baseline, commits, esbmc, expand, fixes, python_programs, rows
-from builders.verivul.certify import Attempt
 from builders.verivul.checks import CHECKS
 from builders.verivul.commits import Fix
 from builders.verivul.git import Repository
+from builders.verivul.outcome import Attempt
 from builders.verivul.python_programs import PythonPair
 from builders.verivul.schema import ATTEMPTS, PAIRS, PROGRAMS, REFERENCE, SCHEMA
 

@@ -1,112 +1,33 @@
-"""The certifier: closes a fix's function on both sides, and accepts a pair only where ESBMC, gcc and the rules agree.
+"""The certifier: checks a fix's function on both sides under setup after setup, narrowing each until it is decided.
 
 A pair is accepted if the program before the fix is violated in the slice of the fix, the one after it is safe under the
 same harness, bound and properties, the violating statement (or what the fix put in its place) is reachable in the safe
-one, and both compile. Every attempt is kept with its outcome.
+one, and both compile (`accept`). Every attempt is kept with its outcome.
 """
 
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from builders.verivul import esbmc, probes, profiles, trace
+from builders.verivul import esbmc, profiles
+from builders.verivul.accept import accept
 from builders.verivul.assumptions import Setup
 from builders.verivul.closer import Closed
 from builders.verivul.esbmc import Property, Run
+from builders.verivul.outcome import Attempt, Budget, Pair, Scope
 from builders.verivul.program import Program
 from builders.verivul.repair import errors
-from builders.verivul.replay import Replay, compiles, replay
 from builders.verivul.strengthen import Search, similar, strengthen
-from builders.verivul.trace import Trace
 
-SECONDS = 15
+SECONDS = 10
 """Processor time of one run of ESBMC."""
 
-_ROUNDS = 7
+_ROUNDS = 10
 _COST_OF_TIMEOUT = 5
 _STOP = ("timeout", "memory", "error", "unknown")
-_OURS = ("target", "callee")
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """A try, or the reason why there was none.
-
-    Attributes:
-        mode: `slice`, `whole` or `model`; empty before there is a program.
-        setup: number of the setup in the ladder; `round` how often it was narrowed.
-        before, after: verdicts of ESBMC, empty where it did not run.
-        outcome: `certified`, or a reason.
-    """
-
-    function: str
-    mode: str
-    setup: int
-    round: int
-    profile: str
-    before: str
-    after: str
-    outcome: str
-    message: str = ""
-    assumptions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A certified pair.
-
-    Attributes:
-        line: violating line of the program before; `statement` its text; `place` `criterion`, `slice` or `callee`.
-        proof: `bounded`, `forward condition` or `inductive step`; `proof_bound` its k.
-        reached: probes of the safe program that are reachable, and how many there are.
-    """
-
-    function: str
-    mode: str
-    profile: str
-    before: Program
-    after: Program
-    violation: Property
-    trace: Trace
-    line: int
-    statement: str
-    place: str
-    arguments: tuple[str, ...]
-    proof: str
-    proof_arguments: tuple[str, ...]
-    proof_bound: int
-    assumptions: tuple[str, ...]
-    repairs: tuple[str, ...]
-    reached: tuple[int, int]
-    replay: Replay
-    solver: str
-
-
-@dataclass
-class Budget:
-    """Runs of ESBMC that a fix may still use."""
-
-    runs: int
-
-
-@dataclass(frozen=True)
-class Scope:
-    """What counts as the fix, in lines of the repository's files.
-
-    Attributes:
-        function: the changed function.
-        criterion, slice: lines of the file before the fix.
-        changed: lines of the file after it.
-    """
-
-    function: str
-    criterion: frozenset[int]
-    slice: frozenset[int]
-    changed: frozenset[int]
 
 
 @dataclass
@@ -138,176 +59,113 @@ class Certifier:
         """
         search = Search(setup.elements + 2, protected)
         for profile in names:
-            earlier: Setup | None = None
             if profile == "leak" and not search.leaks:
                 continue
             setup.kept = profile == "leak"
+            earlier: tuple[Setup, _Step] | None = None
+            step, closed = _Step(), None
             for count in range(_ROUNDS):
+                place = _Place(mode, number, count, profile)
                 if self.budget.runs <= 0:
-                    self._note(mode, number, count, profile, "", "", "out_of_budget", "", setup)
+                    self._note(place, "", "", "out_of_budget", "", setup)
                     return None
                 closed = close(setup, False)
                 here = (profile, search.unwind, closed.before.text, closed.after.text)
-                if count == 0 and here in self._seen:  # another setup gave the same programs
+                if here not in self._seen:
+                    self._seen.add(here)
+                    closed, step = self._checked(close, closed, setup, search, place)
+                    if step.pair or step.stop:
+                        self.stopped = step.stop and not step.broken
+                        return step.pair
+                    if not step.differs and earlier is not None:
+                        search.ban(setup, earlier[0])  # the last narrowing took the violation away: undo it
+                        setup, step = earlier
+                    earlier = (copy.deepcopy(setup), step) if step.differs else None
+                elif count == 0:  # another setup gave the same programs
                     break
-                self._seen.add(here)
-                if closed.error:
-                    self._note(mode, number, count, profile, "", "", "does_not_parse", closed.error, setup)
-                    return None
-                step = self._round(closed, setup, search, number, count, mode, profile)
-                if step.broken:
-                    closed = close(setup, True)
-                    if closed.error:
-                        self._note(mode, number, count, profile, "", "", "does_not_parse", closed.error, setup)
-                        return None
-                    step = self._round(closed, setup, search, number, count, mode, profile)
-                    if step.broken:
-                        self._note(mode, number, count, profile, "error", "", "error", "", setup)
-                        return None
-                if step.pair:
-                    return step.pair
-                if step.stop:
-                    self.stopped = True
-                    return None
-                if not step.differs and earlier is not None:
-                    # The last narrowing took the violation away: undo it, and leave its names alone.
-                    search.banned |= {name for name, about in setup.about.items() if about != earlier.about.get(name)}
-                    setup, earlier = earlier, None
-                    continue
-                if not step.failed and not step.unwinding:
-                    break
-                earlier = copy.deepcopy(setup) if step.differs else None
-                if not strengthen(setup, search, step.failed, step.unwinding, sorted(closed.facts.arguments)):
+                if not strengthen(setup, search, closed, step.failed, step.unwinding):
                     break
         return None
 
     def once(self, closed: Closed, setup: Setup, unwind: int, number: int, mode: str, profile: str) -> Pair | None:
         """Check one pair of programs as they are; its attempt is the last of `attempts`."""
-        return self._round(closed, setup, Search(unwind), 0, number, mode, profile).pair
+        return self._round(closed, setup, Search(unwind), _Place(mode, 0, number, profile)).pair
 
-    def _round(
-        self, closed: Closed, setup: Setup, search: Search, number: int, count: int, mode: str, profile: str
-    ) -> _Step:
-        arguments = profiles.arguments(profile, search.unwind)
-        before = self._run(closed.before, arguments)
+    def _checked(
+        self, close: Callable[[Setup, bool], Closed], closed: Closed, setup: Setup, search: Search, place: _Place
+    ) -> tuple[Closed, _Step]:
+        """The programs and what ESBMC says of them; where they do not compile, they are mended first."""
+        for mended in (False, True):
+            closed = close(setup, True) if mended else closed
+            if closed.error:
+                self._note(place, "", "", "does_not_parse", closed.error, setup)
+                return closed, _Step(stop=True, broken=True)
+            step = self._round(closed, setup, search, place)
+            if not step.broken:
+                return closed, step
+        self._note(place, "error", "", "error", "", setup)
+        return closed, _Step(stop=True, broken=True)
+
+    def _round(self, closed: Closed, setup: Setup, search: Search, place: _Place) -> _Step:
+        arguments = profiles.arguments(place.profile, search.unwind)
+        before = self._run(closed.before.text, arguments)
         if before.verdict == "error" and errors(before.output):
             return _Step(broken=True)
         if before.verdict in _STOP:
-            self._note(mode, number, count, profile, before.verdict, "", before.verdict, _last(before), setup)
+            self._note(place, before.verdict, "", before.verdict, _last(before), setup)
             return _Step(stop=True)
         if before.verdict == "safe":
-            self._note(mode, number, count, profile, "safe", "", "not_violated", "", setup)
+            self._note(place, "safe", "", "not_violated", "", setup)
             return _Step()
-        after = self._run(closed.after, arguments)
+        after = self._run(closed.after.text, arguments)
         if after.verdict == "error" and errors(after.output):
             return _Step(broken=True)
         if after.verdict in _STOP:
-            self._note(mode, number, count, profile, "violated", after.verdict, after.verdict, _last(after), setup)
+            self._note(place, "violated", after.verdict, after.verdict, _last(after), setup)
             return _Step(stop=True)
         old, new = _with_lines(before.failed, closed.before), _with_lines(after.failed, closed.after)
-        fresh = [(row, line) for row, line in old if not similar(row, line, new)]
-        unwinding = _with_lines(after.unwinding or before.unwinding, closed.after if after.unwinding else closed.before)
-        step = _Step(differs=bool(fresh), failed=new, unwinding=unwinding)
-        verdicts = (before.verdict, after.verdict)
+        step = _Step(
+            differs=any(not similar(row, line, new) for row, line in old), failed=new,
+            unwinding=_with_lines(after.unwinding, closed.after),
+        )  # fmt: skip
         if after.verdict == "safe":
-            pair, reason, message = self._accept(closed, setup, before, after, arguments, mode, profile)
-            self._note(mode, number, count, profile, *verdicts, reason, message, setup)
-            return replace(step, pair=pair, failed=[], unwinding=[])
+            found = accept(closed, self.scope, setup, before, arguments, mode=place.mode, profile=place.profile,
+                           check=self._run)  # fmt: skip
+            self._note(place, "violated", "safe", found.outcome, found.message, setup)
+            return replace(step, pair=found.pair)
         reason = "twin_not_safe" if new else "bound_too_small"
-        if not fresh:
+        if not step.differs:
             reason = "both_violated" if old else "bound_too_small"
         message = f"{new[0][0].comment}: {new[0][1][:80]}" if new else ""
-        self._note(mode, number, count, profile, *verdicts, reason, message, setup)
+        self._note(place, "violated", "violated", reason, message, setup)
         return step
 
-    def _run(self, program: Program, arguments: Sequence[str]) -> Run:
-        found = esbmc.run(program.text, arguments, seconds=SECONDS, cache=self.cache)
+    def _run(self, text: str, arguments: Sequence[str]) -> Run:
+        found = esbmc.run(text, arguments, seconds=SECONDS, cache=self.cache)
         self.budget.runs -= _COST_OF_TIMEOUT if found.verdict == "timeout" else 1
         return found
 
-    def _note(
-        self, mode: str, number: int, count: int, profile: str, before: str, after: str, outcome: str, message: str,
-        setup: Setup,
-    ) -> None:  # fmt: skip
+    def _note(self, place: _Place, before: str, after: str, outcome: str, message: str, setup: Setup) -> None:
         self.attempts.append(
-            Attempt(self.scope.function, mode, number, count, profile, before, after, outcome, message[:200],
-                    tuple(setup.lines()))
+            Attempt(self.scope.function, place.mode, place.setup, place.round, place.profile, before, after, outcome,
+                    message[:200], tuple(setup.lines()))
         )  # fmt: skip
 
-    def _accept(
-        self, closed: Closed, setup: Setup, before: Run, after: Run, arguments: list[str], mode: str, profile: str
-    ) -> tuple[Pair | None, str, str]:
-        """(the pair or None, outcome, message) where the fixed program is safe."""
-        found, reason = self._place(closed.before, before)
-        if found is None:
-            return None, reason, ""
-        row, example, line, place = found
-        statement = closed.before.line(line)
-        reached, total = self._probe(closed.after, statement, profile_unwind(arguments))
-        if not reached:
-            return None, "vacuous", f"0 of {total} probes reached: {statement[:80]}"
-        for program in (closed.before, closed.after):
-            if fault := compiles(program):
-                return None, "does_not_compile", fault
-        witness = replay(closed.before, example.inputs, leaks=profile == "leak")
-        proof_arguments = profiles.induction(profile, profile_unwind(arguments))
-        proof = self._run(closed.after, proof_arguments)
-        proved = proof.verdict == "safe" and proof.proof != ""
-        pair = Pair(
-            self.scope.function, mode, profile, closed.before, closed.after, row, example, line, statement, place,
-            tuple(arguments), proof.proof if proved else "bounded", tuple(proof_arguments) if proved else (),
-            proof.bound if proved else profile_unwind(arguments), tuple(setup.lines()), closed.repairs,
-            (reached, total), witness, before.solver,
-        )  # fmt: skip
-        return pair, "certified", f"replay {witness.outcome}"
 
-    def _place(self, program: Program, run: Run) -> tuple[tuple[Property, Trace, int, str] | None, str]:
-        """The violation that is at or in the slice of the fix: nearest to the fix first; else why there is none."""
-        found: list[tuple[int, int, tuple[Property, Trace, int, str]]] = []
-        reasons = set()
-        for example in trace.read(run.output):
-            violation = example.violation
-            row = next((row for row in run.failed if _same(row, example)), None)
-            if row is None or "unwinding assertion" in violation.comment:
-                continue
-            line = _line(example)
-            owner = program.owner(line).kind
-            if owner not in _OURS:
-                reasons.add("violation_in_stub" if owner == "stub" else "violation_in_harness")
-                continue
-            place = self._place_of(program, line, owner, example)
-            if place is None:
-                reasons.add("outside_slice")
-                continue
-            found.append((("criterion", "slice", "callee").index(place), len(found), (row, example, line, place)))
-        if found:
-            return min(found)[2], ""
-        return None, min(reasons, default="no_trace")
+@dataclass(frozen=True)
+class _Place:
+    """Where a search stands: what an attempt is called by."""
 
-    def _place_of(self, program: Program, line: int, owner: str, example: Trace) -> str | None:
-        origin = program.origin(line)
-        if owner == "target" and origin:
-            return (
-                "criterion" if origin[1] in self.scope.criterion else "slice" if origin[1] in self.scope.slice else None
-            )
-        last = next((step.line for step in reversed(example.steps) if program.owner(step.line).kind == "target"), 0)
-        origin = program.origin(last) if last else None
-        return "callee" if origin and origin[1] in self.scope.slice else None
-
-    def _probe(self, program: Program, statement: str, unwind: int) -> tuple[int, int]:
-        """(probes reached, probes) in the safe program: the violating statement's twin, else what the fix changed."""
-        lines = [line for line in program.lines_of(*_OURS) if program.line(line) == statement]
-        if not lines:
-            lines = [n for n in program.lines_of("target") if (program.origin(n) or ("", 0))[1] in self.scope.changed]
-        text, count = probes.insert(program, self.scope.function, lines)
-        if not count:
-            text, count = probes.insert_last(program)
-        run = esbmc.run(text, probes.arguments(unwind), seconds=SECONDS, cache=self.cache)
-        return sum(probes.MARK in row.comment for row in run.failed), count
+    mode: str
+    setup: int
+    round: int
+    profile: str
 
 
 @dataclass(frozen=True)
 class _Step:
+    """What a round gave: a pair, an end, or what fails in the fixed program and whether the other differs."""
+
     pair: Pair | None = None
     stop: bool = False
     broken: bool = False
@@ -316,29 +174,8 @@ class _Step:
     unwinding: list[tuple[Property, str]] = field(default_factory=list)
 
 
-def profile_unwind(arguments: Sequence[str]) -> int:
-    """The bound in ESBMC's arguments."""
-    return int(arguments[list(arguments).index("--unwind") + 1])
-
-
 def _with_lines(rows: Iterable[Property], program: Program) -> list[tuple[Property, str]]:
     return [(row, "" if row.library else program.line(row.line)) for row in rows]
-
-
-def _same(row: Property, example: Trace) -> bool:
-    violation = example.violation
-    return row.line == violation.line and row.comment == violation.comment and row.library == violation.library
-
-
-def _line(example: Trace) -> int:
-    """The line that a violation belongs to: of the call for a library model, of the allocation for a leak."""
-    violation = example.violation
-    leaked = re.search(r"forgotten memory: (\w+)", violation.comment)
-    if leaked:
-        name = re.escape(leaked[1])
-        holds = (step.line for step in example.steps if step.line and re.search(rf"&{name}\b", step.value))
-        return next(holds, 0)
-    return example.call_line if violation.library else violation.line
 
 
 def _last(run: Run) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from builders.verivul import esbmc, facts
@@ -51,6 +51,7 @@ class Closed:
 
     Attributes:
         repairs: what was guessed or dropped to make them compile.
+        inputs: what the harness sets (`access.key_of`) -> its kind (`ctypes.CType.kind`).
         error: where they do not compile: the front end's message and the line.
     """
 
@@ -60,6 +61,7 @@ class Closed:
     stubs: int
     callees: int
     facts: facts.Facts
+    inputs: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
 
 
@@ -84,7 +86,7 @@ def close(
     done = learnt[0].done
     for _ in range(_ROUNDS):
         found = facts.gather(sides)
-        programs, broken = _write(sides, found, setup), ""
+        (programs, inputs), broken = _write(sides, found, setup), ""
         if not compiled and learnt[0].tried:
             break
         changes: list[str] = []
@@ -103,16 +105,20 @@ def close(
                 other.added.setdefault(name, text)
     learnt[0].tried = True
     notes = tuple(dict.fromkeys(done))
-    return Closed(programs[0], programs[1], notes, len(sides[0].stubs), len(sides[0].functions), found, broken)
+    return Closed(programs[0], programs[1], notes, len(sides[0].stubs), len(sides[0].functions), found, inputs,
+                  broken)  # fmt: skip
 
 
-def _write(sides: Sequence[Closure], found: facts.Facts, setup: Setup) -> tuple[Program, Program]:
-    made = []
+def _write(
+    sides: Sequence[Closure], found: facts.Facts, setup: Setup
+) -> tuple[tuple[Program, Program], Mapping[str, str]]:
+    made, inputs = [], {}
     for number, side in enumerate(sides):
         harness = Harness(sides[0], sides[1], found, setup)
         main, *arguments = harness.main()
         made.append(write(side, harness, main, arguments[number]))
-    return made[0], made[1]
+        inputs |= harness.inputs
+    return (made[0], made[1]), inputs
 
 
 def _prepared(text: str, setup: Setup, *, aborts: bool) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from builders.verivul.access import last_name, path_of
+from builders.verivul.access import key_of, path_of
 from builders.verivul.git import Hunks
 from builders.verivul.parse import field, nodes, text_of
 from builders.verivul.slicer import Function, head
@@ -83,7 +83,7 @@ def _shares(paths: set[str], read: set[str]) -> bool:
 
 
 def null_checked(statements: tuple[Node, ...]) -> set[str]:
-    """The names that these statements compare with NULL: only these are worth being NULL in a harness."""
+    """What these statements compare with NULL, as `key_of` calls it: only these are worth being NULL in a harness."""
     found = set()
     for node in (inner for statement in statements for part in head(statement) for inner in nodes(part)):
         operands: list[Node] = []
@@ -98,5 +98,5 @@ def null_checked(statements: tuple[Node, ...]) -> set[str]:
             operands = [field(node, "argument")]
         elif node.type == "parenthesized_expression" and node.parent is not None and node.parent.type == "if_statement":
             operands = list(node.named_children)
-        found |= {last_name(path) for path in map(path_of, operands) if path}
+        found |= {key_of(path) for path in map(path_of, operands) if path}
     return found

@@ -135,20 +135,29 @@ def run(program: str, arguments: Sequence[str], *, seconds: int, cache: Path | N
         program: its text; it is written as `program.c` in a folder of its own.
         arguments: for ESBMC, after the file.
         seconds: of processor time; a hundred times as many may pass on the clock.
-        cache: folder of earlier results; timeouts and crashes are not kept.
+        cache: folder of earlier results; crashes are not kept.
     """
     key = hashlib.sha256(json.dumps([program, list(arguments), version(), suffix]).encode()).hexdigest()
     kept = cache / key[:2] / f"{key}.txt" if cache else None
-    if kept is not None and kept.is_file():
-        return read(kept.read_text(encoding="utf-8"))
+    if kept is not None and (found := _kept(kept, seconds)):
+        return found
     output = _execute(program, arguments, seconds, suffix)
     found = read(output)
-    if kept is not None and found.verdict in ("violated", "safe", "unknown"):
+    if kept is not None and found.verdict != "error":
         kept.parent.mkdir(parents=True, exist_ok=True)
         temporary = kept.with_suffix(f".{os.getpid()}")
-        temporary.write_text(output, encoding="utf-8")
+        temporary.write_text(f"{seconds}\n{output}", encoding="utf-8")
         temporary.replace(kept)
     return found
+
+
+def _kept(path: Path, seconds: int) -> Run | None:
+    """An earlier result; a run that ended for want of time counts where it had as much."""
+    if not path.is_file():
+        return None
+    had, _, output = path.read_text(encoding="utf-8").partition("\n")
+    found = read(output)
+    return None if found.verdict == "timeout" and int(had) < seconds else found
 
 
 def _execute(program: str, arguments: Sequence[str], seconds: int, suffix: str) -> str:

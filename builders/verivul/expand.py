@@ -20,13 +20,14 @@ from builders.verivul import answers, calls, esbmc, fixes, profiles
 from builders.verivul.answers import AnswerError
 from builders.verivul.assumptions import Setup
 from builders.verivul.calls import Call, Endpoint, Live, Recorded
-from builders.verivul.certify import Attempt, Budget, Certifier, Pair
+from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed
 from builders.verivul.commits import Fix
 from builders.verivul.ctypes import SPELLING
 from builders.verivul.facts import Facts
 from builders.verivul.fixes import Change, Result
 from builders.verivul.git import MissingError, Repository
+from builders.verivul.outcome import Attempt, Budget, Pair
 from builders.verivul.program import Owner, Program, Writer, input_function
 from builders.verivul.repair import errors
 from builders.verivul.replay import compiles

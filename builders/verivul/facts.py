@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as data_field
 
 from tree_sitter import Node
 
-from builders.verivul.access import last_name, path_of, uses
+from builders.verivul.access import ends, key_of, last_name, path_of, uses
 from builders.verivul.closure import Closure
 from builders.verivul.ctypes import CType, declared, resolve
-from builders.verivul.parse import field, nodes, parse, text_of, words
+from builders.verivul.parse import declared_name, field, first, function_declarator, nodes, parse, text_of, words
 
 _STRING_CALL = re.compile(r"str(len|cmp|cpy|cat|chr|dup|Equal|Cat|str)|atoi|strto")
 _MEMBER = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)")
-_ARGUMENT_CALL = re.compile(r"str|mem|printf|Str|Equal|Cat")
 
 
 @dataclass
@@ -28,8 +27,9 @@ class Facts:
         casts: name -> the record type (and how it is written) that a pointer is cast to.
         indexed: subscripted, or moved by arithmetic.
         loops: in the condition of a loop.
-        strings: given to string functions; `arguments`: to string, memory or print functions.
+        strings: given to string functions.
         limits: buffer -> names that its index is compared with.
+        arguments: function -> what it is given; `sources`: variable -> what it is set from; both as `access.key_of`.
     """
 
     used: set[str] = data_field(default_factory=set)
@@ -38,8 +38,9 @@ class Facts:
     indexed: set[str] = data_field(default_factory=set)
     loops: set[str] = data_field(default_factory=set)
     strings: set[str] = data_field(default_factory=set)
-    arguments: set[str] = data_field(default_factory=set)
     limits: dict[str, list[str]] = data_field(default_factory=dict)
+    arguments: dict[str, set[str]] = data_field(default_factory=dict)
+    sources: dict[str, set[str]] = data_field(default_factory=dict)
 
 
 def gather(sides: Iterable[Closure]) -> Facts:
@@ -49,12 +50,33 @@ def gather(sides: Iterable[Closure]) -> Facts:
         for text in [*side.code, *(macro.body for macro in side.macros.values())]:
             facts.used.update(words(text))
             facts.members.update(_MEMBER.findall(text))
+        parameters = {name: _parameters(item.text) for name, item in side.functions.items()}
         for text in side.code:
-            _gather(text, side, facts)
+            facts.members.update(_given_to_macros(text, side))
+            _gather(text, side, facts, parameters)
     return facts
 
 
-def _gather(text: str, side: Closure, facts: Facts) -> None:
+def _parameters(text: str) -> list[str]:
+    """Names of a function's parameters, in order; empty for one without a name."""
+    node = first(parse(text), "function_definition")
+    declarator = function_declarator(node.child_by_field_name("declarator")) if node is not None else None
+    if declarator is None:
+        return []
+    return [declared_name(child.child_by_field_name("declarator")) or ""
+            for child in field(declarator, "parameters").named_children]  # fmt: skip
+
+
+def _given_to_macros(text: str, side: Closure) -> set[str]:
+    """Plain names among the arguments of function-like macros: these can be members."""
+    found: set[str] = set()
+    for node in nodes(parse(text)):
+        if node.type == "call_expression" and text_of(node.child_by_field_name("function")) in side.macros:
+            found |= {text_of(child) for child in field(node, "arguments").named_children if child.type == "identifier"}
+    return found
+
+
+def _gather(text: str, side: Closure, facts: Facts, parameters: Mapping[str, list[str]]) -> None:
     compared: list[tuple[set[str], set[str]]] = []
     subscripts: list[tuple[str, set[str]]] = []
     for node in nodes(parse(text)):
@@ -74,7 +96,11 @@ def _gather(text: str, side: Closure, facts: Facts) -> None:
                 condition = node.child_by_field_name("condition")
                 facts.loops |= set(map(last_name, uses(condition))) if condition is not None else set()
             case "call_expression":
-                _call(node, facts)
+                _call(node, facts, parameters)
+            case "assignment_expression":
+                _set_from(path_of(node.child_by_field_name("left")), field(node, "right"), facts)
+            case "init_declarator":
+                _set_from(declared_name(node), field(node, "value"), facts)
     for buffer, index in subscripts:
         for left, right in compared:
             for one, other in ((left, right), (right, left)):
@@ -104,10 +130,17 @@ def _binary(
         compared.append((uses(left), uses(right)))
 
 
-def _call(node: Node, facts: Facts) -> None:
+def _set_from(path: str | None, value: Node, facts: Facts) -> None:
+    if path:
+        facts.sources.setdefault(key_of(path), set()).update(map(key_of, ends(uses(value))))
+
+
+def _call(node: Node, facts: Facts, parameters: Mapping[str, list[str]]) -> None:
     function = text_of(node.child_by_field_name("function"))
-    paths = [path for child in field(node, "arguments").named_children if (path := path_of(child))]
+    given = field(node, "arguments").named_children
+    paths = [path for child in given if (path := path_of(child))]
     if _STRING_CALL.search(function):
         facts.strings.update(map(last_name, paths))
-    if _ARGUMENT_CALL.search(function):
-        facts.arguments.update(map(last_name, paths))
+    facts.arguments.setdefault(function, set()).update(map(key_of, paths))
+    for name, value in zip(parameters.get(function, ()), given, strict=False):
+        _set_from(name, value, facts)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from builders.verivul import assumptions, profiles
 from builders.verivul.assumptions import Setup
-from builders.verivul.certify import Attempt, Budget, Certifier, Pair, Scope
+from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed, Learnt, Side, close
 from builders.verivul.commits import Fix
 from builders.verivul.criterion import criteria, null_checked
 from builders.verivul.git import Commit, Hunks, MissingError, Repository
 from builders.verivul.index import Index, Item
+from builders.verivul.outcome import Attempt, Budget, Pair, Scope
 from builders.verivul.slicer import Function, NoFunctionError
 
 RUNS = 30

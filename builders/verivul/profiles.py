@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-COMMON = ("--multi-property", "--no-align-check", "--sv-comp", "--no-slice")
-"""With `--no-slice` a counterexample lists every input."""
+COMMON = ("--multi-property", "--no-align-check", "--sv-comp")
+
+WHOLE_TRACE = ("--no-slice",)
+"""With it a counterexample lists every input and every step, also those that do not matter; it costs several times as
+much, so that it is asked for only once a pair is found."""
 
 PROFILES: dict[str, tuple[str, ...]] = {
     "mem": ("--overflow-check", "--ub-shift-check"),
@@ -39,9 +42,14 @@ def arguments(profile: str, unwind: int) -> list[str]:
     return ["--unwind", str(unwind), *COMMON, *PROFILES[profile]]
 
 
+def unwind(arguments: Sequence[str]) -> int:
+    """The bound in ESBMC's arguments."""
+    return int(arguments[list(arguments).index("--unwind") + 1])
+
+
 def induction(profile: str, unwind: int) -> list[str]:
     """Arguments for a proof by k-induction, never with --multi-property: together they end as unknown."""
-    kept = [one for one in COMMON if one not in ("--multi-property", "--no-slice")]
+    kept = [one for one in COMMON if one != "--multi-property"]
     return ["--k-induction", "--max-k-step", str(unwind), *kept, *PROFILES[profile]]
 
 

@@ -10,8 +10,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from builders.verivul import esbmc, libc, trace
-from builders.verivul.certify import SECONDS, Pair
+from builders.verivul import esbmc, libc, profiles, trace
+from builders.verivul.certify import SECONDS
+from builders.verivul.outcome import Pair
 from builders.verivul.program import Program, Writer
 from builders.verivul.replay import compiles
 
@@ -77,8 +78,9 @@ def again(pair: Pair, seed: int, *, cache: Path | None = None) -> Pair | None:
     before, after = (esbmc.run(side.text, pair.arguments, seconds=SECONDS, cache=cache) for side in sides)
     if before.verdict != "violated" or after.verdict != "safe":
         return None
+    whole = esbmc.run(sides[0].text, [*pair.arguments, *profiles.WHOLE_TRACE], seconds=SECONDS, cache=cache)
     origin = pair.before.origin(pair.line)
-    for example in trace.read(before.output):
+    for example in trace.read(whole.output):
         line = example.call_line if example.violation.library else example.violation.line
         if (
             _nameless(example.violation.comment) == _nameless(pair.violation.comment)

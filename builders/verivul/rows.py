@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from builders.verivul import esbmc, metrics, neardup, profiles
-from builders.verivul.certify import Attempt, Pair
 from builders.verivul.commits import Fix
 from builders.verivul.fixes import Change
+from builders.verivul.outcome import Attempt, Pair
 from builders.verivul.program import Program
 from builders.verivul.python_programs import ARGUMENTS, Checked
 from builders.verivul.trace import Trace

@@ -1,4 +1,8 @@
-"""Narrows a setup by what still fails in the fixed program: only as much as makes the fixed program safe."""
+"""Narrows a setup by what still fails in the fixed program: only as much as makes the fixed program safe.
+
+What fails is a line of code; what can be narrowed are the harness's inputs. From the one to the other lead the names
+on the line, and, where these are variables of the program, what they are set from.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from builders.verivul import libc
-from builders.verivul.access import last_name, path_of
+from builders.verivul.access import key_of, path_of, uses
 from builders.verivul.assumptions import About, Setup
+from builders.verivul.closer import Closed
 from builders.verivul.esbmc import Property
 from builders.verivul.parse import NAMES, nodes, parse, text_of
 from builders.verivul.parse import field as part
 
-_MAX_UNWIND = 34
-_SIZES = {None: 32, 32: 128}
+Failed = Sequence[tuple[Property, str]]
+"""Properties that fail, each with its line's text."""
+
+_MAX_UNWIND = 16
+_SIZES = {None: 12, 12: 32, 32: 128}
+_SPANS = {None: (0, 1024), (0, 1024): (1, 8)}
+_INDICES = {None: (0, 7), (0, 1024): (0, 7), (1, 8): (0, 1), (0, 7): (0, 1)}
+_AT_A_TIME = 6
+_FAR = 4
 
 
 @dataclass
@@ -23,118 +35,149 @@ class Search:
 
     Attributes:
         unwind: bound on loops.
-        banned: names that may not be narrowed again, for that took the violation away.
-        protected: names that the fix compares with NULL.
+        protected: what the fix compares with NULL (`access.key_of`, as everywhere here).
+        banned: what may not be narrowed again, for that took the violation away.
+        careful: narrow one thing at a time.
     """
 
     unwind: int
     protected: frozenset[str] = frozenset()
     banned: set[str] = field(default_factory=set)
+    careful: bool = False
     leaks: bool = True
 
+    def ban(self, narrowed: Setup, earlier: Setup) -> None:
+        """The last narrowing took the violation away: the next are one at a time, or without what was narrowed."""
+        changed = {name for name, about in narrowed.about.items() if about != earlier.about.get(name, About())}
+        changed |= narrowed.assumed - earlier.assumed
+        if self.careful or len(changed) == 1:
+            self.banned |= changed
+        self.careful = True
 
-def strengthen(
-    setup: Setup, search: Search, failed: Sequence[tuple[Property, str]], unwinding: Sequence[tuple[Property, str]],
-    arguments: Iterable[str],
-) -> list[str]:  # fmt: skip
+
+def strengthen(setup: Setup, search: Search, closed: Closed, failed: Failed, unwinding: Failed) -> list[str]:
     """Narrow the setup; what was done, empty if nothing is left to do.
 
     Args:
-        failed: properties that fail in the fixed program, each with its line's text; `unwinding` likewise.
-        arguments: names that are given to string and memory functions.
+        closed: the programs, with what the harness sets and where variables come from.
+        failed: properties that fail in the fixed program; `unwinding` its loops that the bound cuts.
     """
-    notes: list[str] = []
-    for row, line in failed[:6]:
+    found = _Narrowing(setup, search, closed)
+    for row, line in failed[:_AT_A_TIME]:
+        found.property(row, line)
+    if not found.notes and unwinding:
+        found.loop(unwinding[0][1])
+    return found.notes
+
+
+class _Narrowing:
+    def __init__(self, setup: Setup, search: Search, closed: Closed) -> None:
+        self.setup, self.search, self.closed = setup, search, closed
+        self.notes: list[str] = []
+
+    def property(self, row: Property, line: str) -> None:
+        """Narrow for one property."""
         function = row.function.split("@")[0].strip("_").removesuffix("_impl")
+        comment = row.comment.lower()
         if function in libc.MODELLED:
-            for name in sorted(set(arguments) - search.banned):
-                if not (name in search.protected and "NULL" in row.comment):
-                    notes += _argument(setup.of(name), name, row.comment, function)
+            given = self.closed.facts.arguments
+            names = given.get(function) or set().union(*given.values())
+            for key in self._inputs(names, "pointer"):
+                self._argument(key, comment, function)
+        elif comment.startswith("assertion"):
+            self._assume(line)
+        elif "forgotten memory" in comment:
+            if self.search.leaks:
+                self.search.leaks = False
+                self.notes.append("leaks are not checked")
         else:
-            notes += _property(setup, search, row, line)
-    for _, line in unwinding[:1]:
-        if search.unwind < _MAX_UNWIND:
-            search.unwind = min(search.unwind * 2 + 2, _MAX_UNWIND + 2)
-            notes.append(f"loops unrolled {search.unwind} times")
-        else:
-            for name in sorted(_names(line)[1]):
-                if setup.of(name).span != (1, 8):
-                    setup.of(name).span = (1, 8)
-                    notes.append(f"{name} in 1..8")
-    return notes
+            self._statement(comment, line)
 
+    def _statement(self, comment: str, line: str) -> None:
+        pointers, names = _names(line)
+        null = "null" in comment
+        if "bounds" in comment or "same object" in comment:
+            for key in self._inputs(pointers, "pointer", "array"):
+                if not self._change(key, "terminated"):
+                    self._change(key, "size")
+            if not self.notes:
+                for key in self._inputs(names - pointers, "scalar"):
+                    self._span(key, _INDICES)
+        elif null or "invalid" in comment:
+            keys = self._inputs(pointers, "pointer")
+            for key in [key for key in keys if key not in self.search.protected] or keys:
+                if not self._change(key, "nonnull") and self._about(key).size is None:
+                    self._change(key, "size")
+        elif "overflow" in comment or "shift" in comment or "division" in comment:
+            for key in self._inputs(names, "scalar"):
+                if "division" not in comment or not self._change(key, "nonzero"):
+                    self._span(key, _SPANS)
 
-def _argument(about: About, name: str, comment: str, function: str) -> list[str]:
-    if "NULL" in comment or "invalid pointer" in comment:
-        return _nonnull(about, name) or _terminated(about, name)
-    if function.startswith("str") and not about.terminated:
-        return _terminated(about, name)
-    return _larger(about, name)
+    def _argument(self, key: str, comment: str, function: str) -> None:
+        if "null" in comment or "invalid pointer" in comment:
+            if key not in self.search.protected and not self._change(key, "nonnull"):
+                self._change(key, "terminated")
+        elif not (function.startswith("str") and self._change(key, "terminated")):
+            self._change(key, "size")
 
+    def loop(self, line: str) -> None:
+        """Narrow what limits a loop to the bound, else raise the bound."""
+        small = (0, self.setup.elements)
+        for key in self._inputs(_names(line)[1], "scalar"):
+            if self._about(key).span in (None, (0, 1024)):
+                self._span(key, {self._about(key).span: small})
+        if not self.notes and self.search.unwind < _MAX_UNWIND:
+            self.search.unwind = self.search.unwind * 2 + 2
+            self.notes.append(f"loops unrolled {self.search.unwind} times")
 
-def _property(setup: Setup, search: Search, row: Property, line: str) -> list[str]:
-    pointers, names = _names(line)
-    kept = search.protected | search.banned
-    pointers, names = sorted(pointers - kept or pointers & search.protected), sorted(names - kept)
-    comment, notes = row.comment, []
-    if comment.startswith("assertion"):
-        if line in setup.assumed:
-            return []
-        setup.assumed.add(line)
-        return [f"asserted: {line}"]
-    if "forgotten memory" in comment:
-        done, search.leaks = search.leaks, False
-        return ["leaks are not checked"] if done else []
-    if "bounds" in comment or "same object" in comment:
-        for name in dict.fromkeys([*pointers, *names]):
-            about = setup.of(name)
-            notes += _terminated(about, name) if name in pointers and not about.terminated else _larger(about, name)
-    elif "NULL" in comment or "invalid" in comment:
-        for name in pointers:
-            about = setup.of(name)
-            notes += _nonnull(about, name) or ([] if about.size else _larger(about, name))
-    elif "overflow" in comment or "shift" in comment or "division" in comment:
-        for name in names:
-            notes += _number(setup.of(name), name, zero="division" in comment)
-    return notes
+    def _inputs(self, names: Iterable[str], *kinds: str) -> list[str]:
+        """The harness's inputs of these kinds behind names, sorted; banned ones are left out."""
+        found: set[str] = set()
+        inputs, sources = self.closed.inputs, self.closed.facts.sources
+        waiting, seen = [(name, 0) for name in names], set()
+        while waiting:
+            name, far = waiting.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            if inputs.get(name) in kinds:
+                found.add(name)
+            elif far < _FAR:
+                waiting += [(source, far + 1) for source in sources.get(name, ())]
+        return sorted(found - self.search.banned)
 
+    def _about(self, key: str) -> About:
+        return self.setup.about.get(key, About())
 
-def _nonnull(about: About, name: str) -> list[str]:
-    if about.nonnull:
-        return []
-    about.nonnull = True
-    return [f"{name} is not NULL"]
+    def _full(self) -> bool:
+        return self.search.careful and bool(self.notes)
 
+    def _change(self, key: str, what: str) -> bool:
+        """Whether an assumption about an input could be made (`size` grows, the others hold or not)."""
+        about = self._about(key)
+        new = _SIZES.get(about.size) if what == "size" else True
+        if self._full() or not new or getattr(about, what) == new:
+            return False
+        setattr(self.setup.of(key), what, new)
+        self.notes.append(f"{key}: {what} {new}")
+        return True
 
-def _terminated(about: About, name: str) -> list[str]:
-    if about.terminated:
-        return []
-    about.terminated = True
-    return [f"{name} is NUL-terminated"]
+    def _span(self, key: str, steps: dict[tuple[int, int] | None, tuple[int, int]]) -> None:
+        after = steps.get(self._about(key).span)
+        if after is not None and not self._full():
+            self.setup.of(key).span = after
+            self.notes.append(f"{key} in {after[0]}..{after[1]}")
 
-
-def _larger(about: About, name: str) -> list[str]:
-    size = _SIZES.get(about.size)
-    if size is None:
-        return []
-    about.size = size
-    return [f"{name} holds {size}"]
-
-
-def _number(about: About, name: str, *, zero: bool) -> list[str]:
-    if zero and not about.nonzero:
-        about.nonzero = True
-        return [f"{name} is not 0"]
-    after = {None: (0, 1024), (0, 1024): (1, 8)}.get(about.span)
-    if after is None:
-        return []
-    about.span = after
-    return [f"{name} in {after[0]}..{after[1]}"]
+    def _assume(self, line: str) -> None:
+        if line and line not in self.setup.assumed | self.search.banned and not self._full():
+            self.setup.assumed.add(line)
+            self.notes.append(f"asserted: {line}")
 
 
 def _names(line: str) -> tuple[set[str], set[str]]:
-    """(names that are dereferenced or given to calls, all names) of a line of code."""
-    pointers, names = set(), set()
+    """(what is dereferenced or given to calls, everything) on a line of code, as `access.key_of`."""
+    pointers: set[str] = set()
+    names: set[str] = set()
     for node in nodes(parse(f"void f(void){{{line}\n}}")):
         places = []
         if node.type in ("subscript_expression", "field_expression") or (
@@ -143,13 +186,14 @@ def _names(line: str) -> tuple[set[str], set[str]]:
             places = [part(node, "argument")]
         elif node.type == "call_expression":
             places = part(node, "arguments").named_children
+            names |= {key_of(path) for place in places for path in uses(place)}
         elif node.type in NAMES and node.type != "type_identifier":
-            names.add(text_of(node))
-        pointers |= {last_name(path) for path in map(path_of, places) if path}
+            names.add(("." if node.type == "field_identifier" else "") + text_of(node))
+        pointers |= {key_of(path) for path in map(path_of, places) if path}
     return pointers, names - {"f"}
 
 
-def similar(row: Property, line: str, others: Iterable[tuple[Property, str]]) -> bool:
+def similar(row: Property, line: str, others: Failed) -> bool:
     """Whether the same property fails among `others` at a line with nearly the same words."""
     words = set(re.findall(r"\w+", line))
     for other, text in others:

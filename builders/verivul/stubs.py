@@ -7,9 +7,10 @@ import re
 from tree_sitter import Node
 
 from builders.verivul import libc
+from builders.verivul.buffers import ask
 from builders.verivul.closure import Closure, signature
 from builders.verivul.ctypes import CType, declared, resolve
-from builders.verivul.harness import Harness, ask
+from builders.verivul.harness import Harness
 from builders.verivul.index import Item
 from builders.verivul.parse import declared_name, field, function_declarator, parse, text_of
 
@@ -33,11 +34,12 @@ def stub(side: Closure, name: str, item: Item, harness: Harness) -> tuple[str, s
     kind = declared(declarator, resolve(node.child_by_field_name("type"), side))
     kind = kind.target if kind.kind == "function" else kind
     if name in side.bare:
-        head, writes, arguments = f"static {result} {name}()", [], []
+        head, writes, arguments, texts = f"static {result} {name}()", [], [], []
     else:
         spelled, arguments, writes = _parameters(side, function, harness)
+        texts = _texts(side, function)
         head = f"static {result} {name}({', '.join(spelled)})"
-    if body := _allocates(name, arguments):
+    if body := _allocates(name, arguments, texts):
         return head, f"{head} {{ {body} }}"
     if libc.NORETURN.search(name):
         writes.append("__ESBMC_assume(0);")
@@ -97,13 +99,28 @@ def _returns(kind: CType, result: str, harness: Harness) -> str:
     return "return malloc(8);" if target.kind in ("scalar", "void", "opaque") else "return 0;"
 
 
-def _allocates(name: str, arguments: list[str]) -> str | None:
-    """The body of a project's own allocator: the library's, with the last arguments."""
+def _texts(side: Closure, function: Node) -> list[str]:
+    """The parameters that point to characters."""
+    found = []
+    for child in field(function, "parameters").named_children:
+        declarator = child.child_by_field_name("declarator")
+        kind = declared(declarator, resolve(child.child_by_field_name("type"), side))
+        if kind.kind == "pointer" and kind.target.byte and (name := declared_name(declarator)):
+            found.append(name)
+    return found
+
+
+def _allocates(name: str, arguments: list[str], texts: list[str]) -> str | None:
+    """The body of a project's own allocator: the library's, with the last arguments, or with the text to copy."""
     match = _ALLOCATOR.search(name)
     word = match[1].lower() if match else ""
     if not match or name == "free" or len(arguments) < _ARGUMENTS[word]:
         return None
     given = arguments[-_ARGUMENTS[word] :]
+    if word == "strdup":
+        if not texts:
+            return None
+        given = texts[:1]
     if word in ("free", "realloc", "strdup"):
         given = [f"(void *){given[0]}", *given[1:]]
     call = f"{word}({', '.join(given)});"

@@ -6,9 +6,10 @@ import pytest
 
 from builders.verivul import esbmc, fixes, rename, replay, trace
 from builders.verivul.assumptions import Setup
-from builders.verivul.certify import Budget, Certifier, Scope
+from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed
 from builders.verivul.facts import Facts
+from builders.verivul.outcome import Budget, Scope
 from builders.verivul.program import Owner, Program, Writer
 
 
