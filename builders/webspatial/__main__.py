@@ -116,14 +116,15 @@ def compare(first: Path, second: Path) -> None:
     """Compare two captures of the same pages part by part; exit 1 if any differs."""
     from builders.webspatial.capture import store
 
-    differ = 0
-    for name in sorted({*store.names(first), *store.names(second)}):
-        sums = [store.sums(root / name) if name in store.names(root) else {} for root in (first, second)]
+    differ, both = 0, (first, second)
+    held = [set(store.some_names(root)) for root in both]
+    for name in sorted(held[0] | held[1]):
+        sums = [store.sums(root / name) if name in names else {} for root, names in zip(both, held, strict=True)]
         parts = [part for part in sorted({*sums[0], *sums[1]}) if sums[0].get(part) != sums[1].get(part)]
         differ += bool(parts)
         if parts:
             click.echo(f"{name}: {', '.join(parts)}")
-    click.echo(f"{len(store.names(first))} captures, {differ} differ")
+    click.echo(f"{len(held[0] | held[1])} captures, {differ} differ")
     sys.exit(1 if differ else 0)
 
 
@@ -204,7 +205,7 @@ def words(captures: Path, url: str, model: str, out: Path, most: int) -> None:
     from builders.webspatial.builder import chosen_questions
     from builders.webspatial.space import wording
 
-    ask = wording.endpoint(url, model, os.environ.get("GOLDSMITH_MODEL_KEY", ""))
+    ask = wording.patient(wording.endpoint(url, model, os.environ.get("GOLDSMITH_MODEL_KEY", "")))
     scenes, chosen, _ = chosen_questions(captures)
     records = [record for scene in scenes for record in wording.plan(scene, ask)]
     paraphrased = [wording.paraphrase(c, ask) for c in chosen[:most]]

@@ -53,7 +53,7 @@ class WebSpatial:
     def plan(self, sources: Sources) -> Iterable[Shard]:
         """Shards of captures, one for the pages without a capture, one for the questions."""
         root = sources.path(SOURCE)
-        every = store.names(root)
+        every = store.some_names(root)
         for k in range(0, len(every), A_SHARD):
             parameters = {"ids": every[k : k + A_SHARD], "all": not sources.redistributable_only}
             yield Shard(f"scenes.{k // A_SHARD:04}", (SOURCE,), parameters)

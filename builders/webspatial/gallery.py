@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from schemas import DatasetFolder
+from schemas import DatasetFolder, GoldsmithError
 
 _STYLE = """body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:1100px;padding:0 1rem;color:#1b1b1b}
 section{border-top:1px solid #ccc;padding:1rem 0}h2{font-size:1.05rem;margin:.2rem
@@ -26,7 +26,11 @@ code{font-size:.8rem;white-space:pre-wrap;overflow-wrap:anywhere}.t rect{fill:#3
 
 
 def write(folder: Path, out: Path, scenes: int = 60, a_scene: int = 4) -> int:
-    """Write the gallery of a dataset folder to `out` (one HTML file). Returns how many scenes it shows."""
+    """Write the gallery of a dataset folder to `out` (one HTML file). Returns how many scenes it shows.
+
+    Raises:
+        GoldsmithError: the folder holds no scenes.
+    """
     data = DatasetFolder(folder).path / "data"
     objects, events, asked = (_grouped(data / name) for name in ("objects", "events", "questions"))
     parts = []
@@ -48,6 +52,8 @@ def write(folder: Path, out: Path, scenes: int = 60, a_scene: int = 4) -> int:
                         )
                     )
                     shown += 1
+    if not shown:
+        raise GoldsmithError(f"[{folder}] holds no scenes: build webspatial first")
     page = f"<!doctype html><meta charset=utf-8><title>WebSpatial</title><style>{_STYLE}</style><h1>WebSpatial</h1>"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page + "".join(parts), encoding="utf-8")

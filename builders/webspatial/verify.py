@@ -20,7 +20,7 @@ from builders.webspatial.space.planner import called_answer
 from builders.webspatial.space.program import check, find, run
 from builders.webspatial.space.scene import Scene, load
 from builders.webspatial.space.tools import TOOLS
-from schemas import DatasetFolder
+from schemas import DatasetFolder, GoldsmithError
 
 TURNS = 5
 """Random camera turns a question."""
@@ -37,7 +37,11 @@ class Verified:
 
 
 def verify(folder: Path, captures: Path) -> Verified:
-    """Answer every question of `folder` again from `captures`."""
+    """Answer every question of `folder` again from `captures`.
+
+    Raises:
+        GoldsmithError: the folder holds no questions, or a capture of theirs is absent.
+    """
     columns = ["question_id", "scene_id", "type", "options", "answer", "program", "marks", "margin"]
     scenes: dict[str, Scene] = {}
     total, differ, unstable, lines = 0, 0, 0, []
@@ -55,6 +59,8 @@ def verify(folder: Path, captures: Path) -> Verified:
             elif row["margin"] and not _holds(scenes[name], program, marks, row["margin"], row["question_id"]):
                 unstable += 1
                 lines.append(f"{row['question_id']}: another answer within {row['margin']:g} degrees")
+    if not total:
+        raise GoldsmithError(f"[{folder}] holds no questions: build webspatial first")
     return Verified(total, differ, unstable, tuple(lines))
 
 

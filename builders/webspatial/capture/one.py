@@ -133,9 +133,10 @@ def _ids(graph: dict[str, Any]) -> dict[str, int]:
 
 
 def _usual_size(graph: dict[str, Any]) -> float:
+    """The median size of what is seen; of two, the smaller: a single thing on a large floor."""
     boxes = [n["worldBox"] for n in graph["nodes"] if n.get("worldBox") and n.get("maskPixels")]
     sizes = sorted(sum((b - a) ** 2 for a, b in zip(x["min"], x["max"], strict=True)) ** 0.5 for x in boxes)
-    return sizes[len(sizes) // 2] if sizes and sizes[len(sizes) // 2] > 0 else 1.0
+    return next((size for size in sizes[(len(sizes) - 1) // 2 :] if size > 0), 1.0)
 
 
 def _reason(found: dict[str, Any], app: AppPage) -> str:

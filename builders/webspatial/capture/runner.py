@@ -166,6 +166,8 @@ def _write_rejects(out: Path, entries: Sequence[PageEntry]) -> None:
         record = records.get(entry.id, {})
         if record.get("status") != "captured":
             kept = {key: record.get(key, "") for key in ("id", "group", "path", "status", "message")}
+            if record.get("detail"):
+                kept["message"] += f": {store.canonical(record['detail'])}"
             kept |= {"licence": entry.licence, "commit": entry.commit}
             lines.append(json.dumps(kept, ensure_ascii=False, sort_keys=True) + "\n")
     (out / "rejects.jsonl").write_text("".join(lines), encoding="utf-8")

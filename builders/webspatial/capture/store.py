@@ -15,10 +15,13 @@ import hashlib
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from schemas import GoldsmithError
 
 FORMAT = 1
 RUN_ONLY = {"uuid", "captureMs", "status"}
@@ -115,8 +118,21 @@ def write(out: Path, name: str, data: Mapping[str, Any], pictures: Mapping[str, 
 
 
 def read(folder: Path) -> Capture:
-    """Read a stored capture."""
-    data = json.loads(gzip.decompress((folder / "capture.json.gz").read_bytes()))
+    """Read a stored capture.
+
+    Raises:
+        GoldsmithError: there is none, or it is none of this format.
+    """
+    path = folder / "capture.json.gz"
+    try:
+        data = json.loads(gzip.decompress(path.read_bytes()))
+        made = data["format"], data["page"]["path"], data["graph"]["nodes"]
+    except FileNotFoundError:
+        raise GoldsmithError(f"[{path}] is absent: name the folder that `capture` wrote") from None
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError) as error:
+        raise GoldsmithError(f"[{path}] is no capture ({error}): capture its page again") from None
+    if made[0] != FORMAT:
+        raise GoldsmithError(f"[{path}] is of format {made[0]}, not {FORMAT}: capture its page again")
     return Capture(folder.name, folder, data)
 
 
@@ -125,13 +141,36 @@ def names(root: Path) -> list[str]:
     return sorted(path.parent.name for path in root.glob("*/capture.json.gz"))
 
 
+def some_names(root: Path) -> list[str]:
+    """The same.
+
+    Raises:
+        GoldsmithError: there is neither a capture nor a page that was rejected.
+    """
+    found = names(root)
+    if not found and not (root / "rejects.jsonl").is_file():
+        raise GoldsmithError(f"[{root}] holds no captures: make some with `python -m builders.webspatial capture`")
+    return found
+
+
 def rejects(root: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line, record) of the pages without a capture."""
+    """(line, record) of the pages without a capture.
+
+    Raises:
+        GoldsmithError: a line is not what `capture` writes.
+    """
     path = root / "rejects.jsonl"
     if path.is_file():
         for k, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if line.strip():
-                yield k, json.loads(line)
+                try:
+                    record = json.loads(line)
+                    texts = [record[key] for key in ("group", "path", "status", "message")]
+                except (ValueError, KeyError, TypeError) as error:
+                    raise GoldsmithError(f"[{path} > {k}] is no rejected page ({error}): capture again") from None
+                if not all(isinstance(text, str) for text in texts):
+                    raise GoldsmithError(f"[{path} > {k}] group, path, status and message must be texts: capture again")
+                yield k, record
 
 
 def sums(folder: Path) -> dict[str, str]:

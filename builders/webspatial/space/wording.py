@@ -167,6 +167,30 @@ def plan(s: Scene, ask: Ask) -> list[dict[str, Any]]:
     return kept
 
 
+def patient(ask: Ask, most: int = 3) -> Ask:
+    """The same model, given up when it fails that often before it ever answered.
+
+    Raises (when asked):
+        GoldsmithError: so many calls failed, and none did not.
+    """
+    answered, failed = [0], [0]
+
+    def asked(prompt: str) -> str:
+        try:
+            text = ask(prompt)
+        except (OSError, ValueError) as error:
+            failed[0] += 1
+            if failed[0] >= most and not answered[0]:
+                raise GoldsmithError(
+                    f"[webspatial > model] gives no answer ({error}): see its address and key"
+                ) from None
+            raise
+        answered[0] += 1
+        return text
+
+    return asked
+
+
 def endpoint(url: str, model: str, key: str = "", seconds: float = 30) -> Ask:
     """A model behind an OpenAI-compatible chat endpoint (`url` ends before `/chat/completions`)."""
     import urllib.request
