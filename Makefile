@@ -8,7 +8,7 @@ OUT ?= out/demo
 
 LABEL_STUDIO := .venv-label-studio
 
-.PHONY: demo test test-slow check bench clean label-studio
+.PHONY: demo test test-slow check bench clean label-studio oracles
 .DELETE_ON_ERROR:
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -48,6 +48,9 @@ $(LABEL_STUDIO)/ready:
 	$(PYTHON) -m venv $(LABEL_STUDIO)
 	$(LABEL_STUDIO)/bin/python -m pip install --quiet 'label-studio>=1.20,<2'
 	@touch $@
+
+oracles: $(VENV)/ready  ## libraries that statistics are compared with, and gamma for spans; tests skip without them
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[oracles,audit-gamma]'
 
 check: $(VENV)/ready  ## formatting, lint, types, and who may import whom
 	$(BIN)/ruff format --check .

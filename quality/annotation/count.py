@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from quality.annotation import kinds
-from quality.annotation.consensus import Consensus, dawid_skene
+from quality.annotation.consensus import Consensus, dawid_skene, first_best
 from quality.annotation.judgements import Judgement
 from quality.annotation.work import Item, Plan
 from schemas import Audit
@@ -90,7 +89,7 @@ def _compare(voted: Sequence[dict[str, Any]], fitted: Consensus, truths: Mapping
             row["other"] = truths[row["item"]]
         elif row["score"] is not None:  # others judged it, too
             others = fitted.others[number]
-            row["other"] = fitted.labels[int(np.flatnonzero(others >= others.max() - 1e-9)[0])]
+            row["other"] = fitted.labels[first_best(others)]
             row["score"] = float(others[row["position"]])
 
 
