@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,7 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
     if not found.get("graph"):
         reason = _reason(found, app)
         return {"status": reason, "message": store.REASONS[reason], "detail": _detail(app), **times}
+    declare_fronts(found["graph"]["nodes"], entry.fronts)
     pictures = {"canvas": store.png(found.pop("colorPng"))} if found.get("colorPng") else {}
     if found.get("idPng"):
         pictures["ids"] = store.png(found.pop("idPng"))
@@ -96,6 +98,15 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
         "in_worker": found.get("inWorker", False),
     }
     return {"status": "captured", "masked": bool(found.get("objectsSeen")), **facts, **times}
+
+
+def declare_fronts(nodes: list[dict[str, Any]], fronts: Mapping[str, Sequence[float]]) -> None:
+    """Put the fronts that the list declares (`PageEntry.fronts`) where an application's own would be."""
+    for node in nodes:
+        names = (node["path"], (node.get("geometry") or {}).get("type") or "")
+        for pattern, front in fronts.items():
+            if node.get("drawable") and any(fnmatchcase(name, pattern) for name in names):
+                node["userData"] = {"front": list(front), **(node.get("userData") or {})}
 
 
 def _page_facts(entry: PageEntry) -> dict[str, Any]:

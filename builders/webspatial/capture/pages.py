@@ -43,6 +43,8 @@ class PageEntry:
         keep_page: whether the picture of the whole page is kept.
         check_pixels: whether the page is pictured before the capture as well, and the pixels that differ are counted.
         isolate: whether the page is served with the headers that SharedArrayBuffer needs.
+        fronts: path or geometry type of objects (with * for any text) to their front, in their own axes; for
+            applications that have a rule for it and do not say so in the graph.
         mounts: URL prefix ("/lib/") to the name of a further folder that is served there.
     """
 
@@ -66,6 +68,7 @@ class PageEntry:
     keep_page: bool = True
     check_pixels: bool = False
     isolate: bool = False
+    fronts: dict[str, list[float]] = field(default_factory=dict)
     mounts: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -168,11 +171,18 @@ def _wrong(name: str, value: Any) -> str | None:
     if name == "allow":
         good = isinstance(value, list) and all(isinstance(v, str) for v in value)
         return None if good else "a list of host names"
+    if name == "fronts":
+        good = isinstance(value, dict) and all(map(_is_direction, value.values()))
+        return None if good else "a table of path or geometry type to [x, y, z]"
     if name == "mounts":
         good = isinstance(value, dict) and all(isinstance(v, str) and k.startswith("/") for k, v in value.items())
         return None if good else "a table of URL prefix (from '/') to the name of a folder"
     is_flag = isinstance(_FIELDS[name].default, bool)
     return None if type(value) is (bool if is_flag else str) else ("true or false" if is_flag else "a text")
+
+
+def _is_direction(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and all(type(v) in (int, float) for v in value) and any(value)
 
 
 def _is_action(action: Any) -> bool:

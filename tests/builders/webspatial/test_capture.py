@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 
 from builders.webspatial.capture import browser as browsers
 from builders.webspatial.capture import store
-from builders.webspatial.capture.one import capture_page
+from builders.webspatial.capture.one import capture_page, declare_fronts
 from builders.webspatial.capture.pages import read_pages
 from builders.webspatial.capture.runner import Limits, capture_all
 from builders.webspatial.capture.serve import FolderServer
@@ -32,12 +33,15 @@ HOSTILE = {
 THREE = """<script type=module>import * as THREE from 'https://cdn.jsdelivr.net/npm/three@0.187.0/build/three.module.js';
 const r = new THREE.WebGLRenderer(), s = new THREE.Scene(), c = new THREE.PerspectiveCamera(); document.body.append(
 r.domElement); const g = new THREE.BoxGeometry(), m = new THREE.MeshBasicMaterial(); const add = i => {
-const o = new THREE.Mesh(g, m); o.position.set(i % 100, i / 100, -90); s.add(o); }; c.position.z = 5; %s
+const o = new THREE.Mesh(g, m); o.position.set(i % 100, i / 100, -90); s.add(o); }; c.position.z = 5; WHAT
 r.render(s, c)</script>"""
 SCENES_THAT_FAIL = {
-    "many": THREE % "for (let i = 0; i < 10000; i++) add(i);",
-    "later": THREE % "add(0); let n = 0; r.setAnimationLoop(() => { r.render(s, c); if (++n == 5) for (;;) {} });",
-    "no_context": "<script>HTMLCanvasElement.prototype.getContext = () => null</script>" + THREE % "add(0);",
+    "many": THREE.replace("WHAT", "for (let i = 0; i < 10000; i++) add(i);"),
+    "later": THREE.replace(
+        "WHAT", "add(0); let n = 0; r.setAnimationLoop(() => { r.render(s, c); if (++n == 5) for (;;) {} });"
+    ),
+    "no_context": "<script>HTMLCanvasElement.prototype.getContext = () => null</script>"
+    + THREE.replace("WHAT", "add(0);"),
 }
 
 
@@ -157,6 +161,7 @@ MISTAKES = {
     "of kinds move": PLAIN + 'pages = ["x.html"]\nactions = [[1, "jump", 3]]\n',
     "actions": PLAIN + 'pages = ["x.html"]\nactions = [[1, "click", 3]]\n',
     "URL prefix": PLAIN + 'pages = ["x.html"]\nmounts = {lib = "c/d"}\n',
+    "a table of path or geometry": PLAIN + 'pages = ["x.html"]\nfronts = {Cone = [0, 0, 0]}\n',
     "host names": PLAIN + "pages = ['x.html']\nallow = [3]\n",
 }
 
@@ -192,3 +197,38 @@ def test_the_lists_of_this_repository_are_read(name):
     assert all(e.licence and e.npm for e in entries)
     assert any(e.frames and e.actions for e in entries)
     assert any(e.nearby for e in entries)
+
+
+def test_a_front_that_the_list_declares_is_the_objects_unless_it_has_its_own():
+    nodes = [
+        {"path": "scene0/a", "drawable": True, "geometry": {"type": "ConeBufferGeometry"}},
+        {"path": "scene0/b", "drawable": True, "geometry": {"type": "BoxGeometry"}},
+        {"path": "scene0/c", "drawable": True, "geometry": {"type": "ConeGeometry"}, "userData": {"front": [1, 0, 0]}},
+        {"path": "scene0/car#1", "drawable": True, "userData": {"kept": 1}},
+        {"path": "scene0/car#2"},
+    ]
+    declare_fronts(nodes, {"Cone*": [0, 0, 1], "scene0/car#?": [0, 0, -1]})
+    fronts = [(node.get("userData") or {}).get("front") for node in nodes]
+    assert fronts == [[0, 0, 1], None, [1, 0, 0], [0, 0, -1], None]
+    assert nodes[3]["userData"]["kept"] == 1
+
+
+def test_what_is_no_capture_is_named(tmp_path):
+    with pytest.raises(GoldsmithError, match="holds no captures"):
+        store.some_names(tmp_path)
+    with pytest.raises(GoldsmithError, match="absent"):
+        store.read(tmp_path / "x")
+    file = tmp_path / "x" / "capture.json.gz"
+    file.parent.mkdir()
+    for content in (b"no gzip", gzip.compress(b"{"), gzip.compress(b"[]"), gzip.compress(b'{"format": 1}')):
+        file.write_bytes(content)
+        with pytest.raises(GoldsmithError, match="no capture"):
+            store.read(file.parent)
+    store.write(tmp_path, "x", {"page": {"path": "p"}, "graph": {"nodes": [1]}}, {})
+    assert store.read(file.parent).data["graph"] == {"nodes": [1]}
+    (tmp_path / "rejects.jsonl").write_text('{"group": "a", "path": 3, "status": "x", "message": ""}\n')
+    with pytest.raises(GoldsmithError, match="1] group, path"):
+        list(store.rejects(tmp_path))
+    (tmp_path / "rejects.jsonl").write_text("\n{\n")
+    with pytest.raises(GoldsmithError, match="2] is no rejected page"):
+        list(store.rejects(tmp_path))

@@ -134,3 +134,19 @@ def test_a_record_reads_back(scene):
     assert wording.read(text).paraphrases == {"q": "t"}
     with pytest.raises(GoldsmithError, match="line 1"):
         wording.read("{")
+
+
+def test_a_model_that_never_answers_is_given_up():
+    def silent(prompt: str) -> str:
+        raise OSError("refused")
+
+    ask = wording.patient(silent, most=2)
+    with pytest.raises(OSError, match="refused"):
+        ask("1")
+    with pytest.raises(GoldsmithError, match="gives no answer"):
+        ask("2")
+    says = iter(["yes"])
+    ask = wording.patient(lambda prompt: next(says, None) or silent(prompt), most=1)
+    assert ask("1") == "yes"
+    with pytest.raises(OSError, match="refused"):
+        ask("2")
