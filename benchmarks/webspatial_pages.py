@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from statistics import median
 
 from builders.webspatial import rows
 from builders.webspatial.__main__ import table
@@ -27,8 +28,12 @@ NEEDS = ("needs_network", "missing_file", "page_error")
 
 def main(root: Path) -> None:
     """Print the tables."""
-    records = [json.loads(line) for line in (root / "log.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = (root / "log.jsonl").read_text(encoding="utf-8").splitlines()
+    records = list({record["id"]: record for record in map(json.loads, lines)}.values())
     print(table(records))
+    seconds, parts = sorted(r["seconds"] for r in records), [r["capture_ms"] / 1000 for r in records if "engine" in r]
+    print(f"\na page: median {median(seconds):.1f} s, nine of ten within {seconds[len(seconds) * 9 // 10]:.1f} s; the")
+    print(f"capture part: median {median(parts):.2f} s, nine of ten within {sorted(parts)[len(parts) * 9 // 10]:.2f} s")
     run = [r for r in records if r["status"] not in NEEDS]
     good = sum(r["status"] == "captured" for r in records)
     print(f"\ngraph and camera on {good} of {len(run)} pages that run without a network ({good / len(run):.1%})")
