@@ -13,10 +13,11 @@ import os
 import pickle
 import signal
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -26,6 +27,9 @@ from schemas import GoldsmithError
 
 ATTEMPTS = 3
 """How often a piece of work is begun before its workers' deaths count as its own fault."""
+
+_PATIENCE = 3.0
+"""Seconds that a worker has to let go of what it holds."""
 
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -64,12 +68,27 @@ def run(
         work: with more than one worker, picklable, as are the items and results.
         report: is called with what `work` reports.
     """
-    if workers == 1:
-        with _one_blas_thread():
-            for index, item in enumerate(items):
-                yield _attempt(work, index, item, report)
-    elif items:
-        yield from _Pool(work, items, min(workers, len(items)), report).outcomes()
+    with _terminable():
+        if workers == 1:
+            with _one_blas_thread():
+                for index, item in enumerate(items):
+                    yield _attempt(work, index, item, report)
+        elif items:
+            yield from _Pool(work, items, min(workers, len(items)), report).outcomes()
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """SIGTERM ends the work as an exception does, unless someone else answers it already."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _one_blas_thread() -> AbstractContextManager[object]:
@@ -100,6 +119,7 @@ def _attempt(work: Work, index: int, item: Any, report: Callable[[Any], None]) -
 
 def _worker(pipe: Connection, work: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to answer.
+    signal.signal(signal.SIGTERM, _leave)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
@@ -110,8 +130,15 @@ def _worker(pipe: Connection, work: bytes) -> None:
             pipe.send(("done", _attempt(function, index, item, lambda news: pipe.send(("news", news)))))
 
 
+def _leave(number: int, _: object) -> None:
+    """End by an exception, so that what the work holds (processes, temporary folders) is let go."""
+    raise SystemExit(128 + number)
+
+
 def _die_with(sentinel: int) -> None:
     wait([sentinel])
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(_PATIENCE)
     os._exit(1)
 
 
@@ -206,7 +233,10 @@ class _Pool:
     def _end(self) -> None:
         for pipe, slot in self._slots.items():
             if slot.index is not None:
-                slot.process.kill()
+                slot.process.terminate()
             pipe.close()
         for slot in self._slots.values():
-            slot.process.join()
+            slot.process.join(_PATIENCE)
+            if slot.process.exitcode is None:
+                slot.process.kill()
+                slot.process.join()

@@ -9,6 +9,7 @@ the arguments and the binary are the same.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import json
 import os
@@ -17,18 +18,19 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from builders.verivul import rooms
 from schemas import GoldsmithError
 
 MEMORY = 3 << 30
 """Bytes of address space of a run."""
 
 _WALL_FACTOR = 100
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _ROW = re.compile(r"^\s+(FAILED|PASSED|NOT CHECKED)\s+\[([^\]]+)\]\s+line\s+(\d+)\s+(.*)$", re.M)
 _FILE = re.compile(r"^(\S.*), function (.*)$", re.M)
 _VERDICT = re.compile(r"^VERIFICATION (\w+)", re.M)
@@ -161,7 +163,7 @@ def _kept(path: Path, seconds: int) -> Run | None:
 
 
 def _execute(program: str, arguments: Sequence[str], seconds: int, suffix: str) -> str:
-    with tempfile.TemporaryDirectory(prefix="goldsmith-esbmc-") as room:
+    with rooms.temporary("esbmc") as room:
         (Path(room) / f"program{suffix}").write_text(program, encoding="utf-8")
         front = ["--python", sys.executable] if suffix == ".py" else []
         command = [str(binary()), f"program{suffix}", *arguments, *front]
@@ -181,6 +183,7 @@ def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | N
     """
 
     def bounded() -> None:
+        _die_with_parent()
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if memory is not None:
@@ -188,7 +191,7 @@ def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | N
 
     process = subprocess.Popen(  # noqa: S603 (argument lists of our own)
         command, cwd=room, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True, preexec_fn=bounded,
+        start_new_session=True, preexec_fn=bounded, env={**os.environ, "TMPDIR": str(room)},
     )  # fmt: skip
     try:
         output, _ = process.communicate(timeout=seconds * _WALL_FACTOR)
@@ -201,6 +204,12 @@ def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | N
         process.wait()
         raise
     return code, output.decode("utf-8", "replace")
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to kill this process when the one that started it ends, however it ends (prctl: PR_SET_PDEATHSIG)."""
+    if _LIBC is not None:
+        _LIBC.prctl(1, signal.SIGKILL)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

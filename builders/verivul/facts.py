@@ -15,6 +15,7 @@ from builders.verivul.ctypes import CType, declared, resolve
 from builders.verivul.parse import declared_name, field, first, function_declarator, nodes, parse, text_of, words
 
 _STRING_CALL = re.compile(r"str(len|cmp|cpy|cat|chr|dup|Equal|Cat|str)|atoi|strto")
+_FAR = 3
 _MEMBER = re.compile(r"(?:->|\.)\s*([A-Za-z_]\w*)")
 
 
@@ -54,7 +55,16 @@ def gather(sides: Iterable[Closure]) -> Facts:
         for text in side.code:
             facts.members.update(_given_to_macros(text, side))
             _gather(text, side, facts, parameters)
+    _pass_casts_on(facts)
     return facts
+
+
+def _pass_casts_on(facts: Facts) -> None:
+    """What a variable is cast to is what it was set from: of a parameter, the caller's argument."""
+    for _ in range(_FAR):
+        for name, cast in list(facts.casts.items()):
+            for source in facts.sources.get(name, ()):
+                facts.casts.setdefault(source.lstrip("."), cast)
 
 
 def _parameters(text: str) -> list[str]:

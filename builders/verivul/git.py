@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from builders.verivul import rooms
 from schemas import GoldsmithError
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
@@ -71,7 +72,7 @@ class Repository:
             if inner.is_dir():
                 self._dir = inner
         else:
-            self._room = tempfile.TemporaryDirectory(prefix="goldsmith-git-")
+            self._room = rooms.temporary("git")
             self._dir = Path(self._room.name)
             self._run("init", "-q", "--bare", str(self._dir))
             self._run("fast-import", "--quiet", stdin=path.read_bytes())

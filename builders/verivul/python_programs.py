@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.verivul import esbmc, trace
+from builders.verivul import esbmc, rooms, trace
 from builders.verivul.certify import SECONDS
 from builders.verivul.esbmc import Run
 from builders.verivul.trace import Trace
@@ -93,7 +92,7 @@ def replay(program: str, inputs: list[str]) -> tuple[str, int]:
     """(exception, line) when Python runs the program with these inputs; ('', 0) where nothing is raised."""
     values = [int(value) for value in inputs if re.fullmatch(r"-?\d+", value)]
     script = _RUNTIME % (values, program)
-    with tempfile.TemporaryDirectory(prefix="goldsmith-python-") as room:
+    with rooms.temporary("python") as room:
         command = [sys.executable, "-I", "-c", script]
         output = esbmc.execute(command, Path(room), seconds=SECONDS, memory=None)[1]
     match = re.search(r"^RAISED (\w+) (\d+)$", output, re.M)

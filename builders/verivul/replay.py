@@ -7,11 +7,11 @@ do it, and a search over inputs near them may: the row says which of the two it 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from builders.verivul import rooms
 from builders.verivul.ctypes import SPELLING
 from builders.verivul.esbmc import execute
 from builders.verivul.program import Program
@@ -101,7 +101,7 @@ class Replay:
 
 def compiles(program: Program) -> str:
     """Empty if `gcc -Wall -c` takes the program; else its first error."""
-    with tempfile.TemporaryDirectory(prefix="goldsmith-gcc-") as room:
+    with rooms.temporary("gcc") as room:
         (Path(room) / "program.c").write_text(program.text, encoding="utf-8")
         command = ["gcc", "-std=gnu11", "-Wall", "-c", "program.c", "-o", "program.o"]
         code, output = execute(command, Path(room), seconds=_SECONDS, memory=None)
@@ -117,7 +117,7 @@ def replay(program: Program, inputs: Sequence[Step], *, leaks: bool, search: boo
         search: try inputs near these where they do not do it.
     """
     given = [int(step.bits, 2) if step.bits else _number(step.value) for step in inputs]
-    with tempfile.TemporaryDirectory(prefix="goldsmith-replay-") as name:
+    with rooms.temporary("replay") as name:
         room = Path(name)
         (room / "program.c").write_text(program.text, encoding="utf-8")
         (room / "replay.c").write_text(_runtime(given), encoding="utf-8")
