@@ -162,7 +162,7 @@ def evaluate(
     """The scores of predictions by question id; `where` as `places` gives it."""
     unknown = sorted(set(predictions) - {q["question_id"] for q in asked})
     if unknown:
-        raise GoldsmithError(f"[predictions > {unknown[0]}] is no question of this dataset: score the right release")
+        raise GoldsmithError(f"[predictions > {unknown[0]!r}] is no question of this dataset: score the right release")
     read = {q["question_id"]: read_option(predictions.get(q["question_id"], ""), q["options"]) for q in asked}
     blind = {a.kind: a for a in audit(asked, where)}
     out: dict[str, Any] = {"questions": len(asked), "predicted": len(predictions)}

@@ -33,6 +33,7 @@ OWN = {
     "constraint": {"path": "constraint.html", "frames": 30, "actions": [
         [2, "move", "end"], [3, "down"], [6, "move", 260, 60], [12, "move", 300, 50], [20, "up"]]},
     "animation": {"path": "animation.html", "frames": 30, "pictures": [0, 15, 30]},
+    "inner frame": {"path": "inner.html", "frames": 30, "pictures": [30]},
 }  # fmt: skip
 BUNDLED = {
     "declared things": {"path": "static.html?kind=street&seed=3"},
@@ -102,6 +103,7 @@ def test_the_event_logs_tell_what_happened(twice):
     assert np.linalg.norm(np.subtract(ends[0][-1], ends[1][-1])) > 0.2, "the drag pulled the end of the chain"
     assert not any(c["caused"] for c in told["animation"]["changes"])
     assert {"move", "rotate", "colour"} <= {c["type"] for c in told["animation"]["changes"]}
+    assert told["inner frame"]["changes"] == told["animation"]["changes"]
     clicked = {c["object"].split("/")[1].split("#")[0]: c["caused"] for c in told["click"]["changes"]}
     assert clicked["clicked"] is True
     assert False in clicked.values()
