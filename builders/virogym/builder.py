@@ -1,8 +1,9 @@
-"""ViroGym: deep mutational scans of viral proteins, from the laboratories' tables to one benchmark.
+"""ViroGym: deep mutational scans, neutralisation titres and emergence of viral proteins, made one benchmark.
 
 The way of an assay: its entry in `assays.toml` (`registry`) names a table and a protein; a reader (`readers`) turns
 the table into records; `resolve` finds each record's place in the protein (`references`) or says why it has none;
-`variants` makes the rows. A shard is a reference with its numbering, or an assay.
+`variants` makes the rows. A shard is a reference with its numbering, or an assay. Titres and emergence have their
+entries in `tasks.toml` and their shards in `task_shards`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import polars as pl
 import pyarrow as pa
 
 from builders.api import Batch, Read, Reject, Shard
-from builders.virogym import diagnose, references, registry, variants
+from builders.virogym import diagnose, references, registry, task_shards, variants
 from builders.virogym.checks import CHECKS
 from builders.virogym.readers import read
 from builders.virogym.references import Reference
@@ -27,6 +28,7 @@ from builders.virogym.registry import AssayEntry, ReferenceEntry, Study, Virus
 from builders.virogym.resolve import EXPECTED, resolve
 from builders.virogym.schema import ASSAYS, NUMBERING, REFERENCES, SCHEMA, VARIANTS
 from builders.virogym.tables import lines_of
+from builders.virogym.tasks import read_tasks
 from schemas import DatasetFolder, GoldsmithError
 
 if TYPE_CHECKING:
@@ -43,18 +45,21 @@ class ViroGym:
     version = "1.0.0"
     folder = Path(__file__).parent
     checks = CHECKS
-    expected_rejects = EXPECTED
+    expected_rejects = EXPECTED | task_shards.EXPECTED
     reject_budget = 0.005
 
     def plan(self, sources: Sources) -> Iterable[Shard]:
-        """A shard for each reference that is used, then one for each assay. Reads all references to cluster them."""
+        """A shard for each reference that is used, then one for each assay, then those of the other tasks. Reads all
+        references to cluster them."""
         known = registry.read_registry(sources.folder / "assays.toml")
         assays = {
             name: assay
             for name, assay in known.assays.items()
             if sources.allows(assay.source, *known.references[assay.reference].inputs)
         }
-        used = sorted({assay.reference for assay in assays.values()})
+        tasks = task_shards.usable(read_tasks(sources.folder / "tasks.toml", known), known, sources)
+        circulated = {name for window in tasks.windows.values() for name in (window.reference, window.root)}
+        used = sorted({assay.reference for assay in assays.values()} | circulated)
         sequences = {name: references.load(name, known.references[name], sources).sequence for name in used}
         at_30, at_90 = references.clusters(sequences, LEVELS)
         for name in used:
@@ -73,12 +78,15 @@ class ViroGym:
             }
             inputs = dict.fromkeys((assay.source, *(each for each in (entry.source, entry.map) if each)))
             yield Shard(f"assay.{name}", tuple(inputs), parameters)
+        yield from task_shards.plan(tasks, known)
 
     def build(self, shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
-        """The rows of a reference or of an assay."""
+        """The rows of a reference, an assay, a list of strains, a titre task or a window."""
         if shard.name.startswith("reference."):
             return _build_reference(shard, sources)
-        return _build_assay(shard, sources, self.reject_budget)
+        if shard.name.startswith("assay."):
+            return _build_assay(shard, sources, self.reject_budget)
+        return task_shards.build(shard, sources, self.reject_budget)
 
     def score(self, folder: DatasetFolder, predictions: Path) -> Any:
         """How well a model predicts; see `scoring`. Imported by name, for it makes no rows."""

@@ -1,59 +1,64 @@
-"""C21, for the table `emergence`: are candidates complete, counts honest and times in order?
+"""C21 to C24, for the tables of emergence: are candidates complete, counts honest and times in order?
 
-A row is named by window, reference and mutation. A window's id names its two periods (`2020-2021`, `2020-01/2020-06`).
-A mutation that the source's table lacks was not counted: its count is missing, never zero.
+A change that the source does not list was not counted: its count is missing, never zero.
 """
 
+from builders.virogym.checks_tasks import origin_checks
+from builders.virogym.schema_emergence import EMERGENCE, WINDOWS
 from schemas import Check, Figure
 
-ID = "concat_ws('/', window_id, reference_id, mutation)"
+ID = EMERGENCE.row_id_sql()
 
-_PERIOD = "([12][0-9]{3}(?:-(?:0[1-9]|1[0-2])\\b)?)"
-
-_TIME = f"""
-WITH period AS (
-    SELECT window_id, min({ID}) AS id, regexp_extract_all(window_id, '{_PERIOD}') AS periods,
-        min(TRY_CAST(data_cutoff AS DATE)) AS cutoff
-    FROM emergence GROUP BY window_id
-), ends AS (
-    SELECT *, CASE length(periods[2]) WHEN 4 THEN (periods[2] || '-12-31')::DATE
-        WHEN 7 THEN last_day((periods[2] || '-01')::DATE) END AS until
-    FROM period
+_TIME = """
+WITH ends AS (
+    SELECT window_id, "start_T", "end_T", "start_T1", "end_T1", TRY_CAST(data_cutoff AS DATE) AS cutoff,
+        last_day(TRY_CAST("end_T1" || '-01' AS DATE)) AS until
+    FROM windows
 )
-SELECT id, CASE WHEN len(periods) <> 2 OR periods[1] >= periods[2] THEN 'its periods are not one before the other'
-    ELSE 'data end on ' || coalesce(cutoff::VARCHAR, 'no known day') || ', the window on ' || until END AS message
-FROM ends WHERE len(periods) <> 2 OR periods[1] >= periods[2] OR cutoff IS NULL OR cutoff < until
+SELECT window_id AS id, CASE
+    WHEN cutoff IS NULL OR until IS NULL THEN 'a month or the last day of the data is no date'
+    WHEN cutoff < until THEN 'data end on ' || cutoff || ', the window on ' || until
+    ELSE 'its periods are not one before the other' END AS message
+FROM ends WHERE cutoff IS NULL OR until IS NULL OR cutoff < until OR "start_T" > "end_T" OR "end_T" >= "start_T1"
+    OR "start_T1" > "end_T1"
 """
 
-_DENOMINATOR = f"""
-SELECT min({ID}) AS id, CASE WHEN min(n_seq_T) <> max(n_seq_T) OR min(n_seq_T1) <> max(n_seq_T1)
-    THEN 'the number of sequences differs between the mutations of a window'
-    ELSE 'the number of sequences is the sum of the mutations'' counts' END AS message
-FROM emergence GROUP BY window_id, reference_id
-HAVING min(n_seq_T) <> max(n_seq_T) OR min(n_seq_T1) <> max(n_seq_T1)
-    OR sum(count_T) = min(n_seq_T) OR sum(count_T1) = min(n_seq_T1)
+_DENOMINATOR = """
+SELECT w.window_id AS id, CASE
+    WHEN min(e."n_seq_T") <> max(e."n_seq_T") OR min(e."n_seq_T1") <> max(e."n_seq_T1")
+        THEN 'the number of genomes differs between the changes of a window'
+    WHEN min(e."n_seq_T") <> any_value(w."n_seq_T") OR min(e."n_seq_T1") <> any_value(w."n_seq_T1")
+        THEN 'the number of genomes is not that of the window'
+    ELSE 'the number of genomes is the sum of the counts' END AS message
+FROM emergence AS e JOIN windows AS w USING (window_id) GROUP BY w.window_id
+HAVING min(e."n_seq_T") <> max(e."n_seq_T") OR min(e."n_seq_T1") <> max(e."n_seq_T1")
+    OR min(e."n_seq_T") <> any_value(w."n_seq_T") OR min(e."n_seq_T1") <> any_value(w."n_seq_T1")
+    OR (count("count_T") > 1 AND sum("count_T") = min(e."n_seq_T") AND max("count_T") < min(e."n_seq_T"))
+    OR (count("count_T1") > 1 AND sum("count_T1") = min(e."n_seq_T1") AND max("count_T1") < min(e."n_seq_T1"))
 """
 
 _REVERSION = f"""
-WITH first AS (
-    SELECT reference_site, reference_wt FROM numbering
-    WHERE reference_id = (SELECT arg_min(reference_id, window_id) FROM emergence)
+WITH root AS (
+    SELECT window_id, reference_site AS ref_site, reference_wt AS root_wt
+    FROM windows JOIN numbering ON root_id = numbering.reference_id
+), judged AS (
+    SELECT e.*, coalesce(mut = root_wt AND wt <> root_wt, false) AS back, root_wt
+    FROM emergence AS e LEFT JOIN root USING (window_id, ref_site)
 )
-SELECT {ID} AS id, 'is_reversion is ' || coalesce(is_reversion::VARCHAR, 'null') || ', the first reference has '
-    || reference_wt AS message
-FROM emergence JOIN first ON ref_site = reference_site
-WHERE is_reversion IS DISTINCT FROM (right(mutation, 1) = reference_wt AND left(mutation, 1) <> reference_wt)
+SELECT {ID} AS id, 'is_reversion is ' || is_reversion || ' and status ' || status || ', the root has '
+    || coalesce(root_wt, 'no such site') AS message
+FROM judged WHERE is_reversion IS DISTINCT FROM back OR back <> (status = 'reversion')
 """
 
 EMERGENCE_CHECKS = (
     Figure(
         "C21_candidates",
-        "Share of all single substitutions of the reference that a window has as candidates.",
+        "Share of all changes of one residue of the reference, deletions included, that a window has as candidates.",
         "block",
         "emergence",
         """SELECT window_id || ' ' || reference_id AS subject,
-                count(DISTINCT mutation) FILTER (regexp_full_match(mutation, '[A-Z][0-9]+[A-Z]'))
-                    / (19 * any_value(length)) AS value
+                count(DISTINCT mutation) FILTER (regexp_full_match(mutation, '[A-Z][0-9]+([A-Z]|del)'))
+                    / (20 * any_value(length)) AS value
             FROM emergence JOIN "references" USING (reference_id) GROUP BY window_id, reference_id""",
         low=1.0,
         high=1.0,
@@ -63,72 +68,118 @@ EMERGENCE_CHECKS = (
     ),
     Check(
         "C21_wild_type",
-        "The wild-type letter of a candidate is the reference's residue.",
+        "The wild-type letter of a candidate is the reference's residue, and its parts say what `mutation` says.",
         "block",
         "emergence",
-        f"""SELECT {ID} AS id, 'reference ' || reference_id || ' has '
+        f"""SELECT {EMERGENCE.row_id_sql("e")} AS id, 'reference ' || reference_id || ' has '
                 || substr(sequence, regexp_extract(mutation, '[0-9]+')::INTEGER, 1) AS message
-            FROM emergence JOIN "references" USING (reference_id)
-            WHERE left(mutation, 1) <> substr(sequence, regexp_extract(mutation, '[0-9]+')::INTEGER, 1)""",
+            FROM emergence AS e JOIN "references" USING (reference_id)
+            WHERE left(mutation, 1) <> substr(sequence, regexp_extract(mutation, '[0-9]+')::INTEGER, 1)
+                OR wt <> left(mutation, 1)
+                OR mut <> CASE WHEN mutation LIKE '%del' THEN '-' ELSE right(mutation, 1) END""",
         needs=("references",),
-        advice="Counts are on the first reference's numbering: carry them over to the window's own reference.",
+        advice="Counts are on the root's numbering: carry them over to the window's own reference.",
     ),
     Check(
         "C21_absent",
-        "A count is missing exactly where the source does not list the mutation.",
+        "A count is missing exactly where the source does not count the change.",
         "block",
         "emergence",
-        f"""SELECT {ID} AS id, 'observed_T is ' || coalesce(observed_T::VARCHAR, 'null') || ', count_T is '
-                || coalesce(count_T::VARCHAR, 'null') AS message
-            FROM emergence WHERE observed_T IS NULL OR observed_T <> (count_T IS NOT NULL)""",
-        advice="Absent is not zero: sources leave rare mutations out.",
+        f"""SELECT {ID} AS id, 'status ' || status || ', observed_T ' || coalesce(observed_T::VARCHAR, 'null')
+                || ', count_T ' || coalesce("count_T"::VARCHAR, 'null') || ', count_T1 '
+                || coalesce("count_T1"::VARCHAR, 'null') AS message
+            FROM emergence WHERE observed_T IS DISTINCT FROM (status = 'counted')
+                OR observed_T IS DISTINCT FROM ("count_T" IS NOT NULL)
+                OR observed_T IS DISTINCT FROM ("count_T1" IS NOT NULL)""",
+        advice="Absent and masked are not zero: sources leave rare changes and bad sites out.",
     ),
     Check(
         "C21_time",
         "The first period is before the second, and the data reach its end.",
         "block",
-        "emergence",
+        "windows",
         _TIME,
         advice="A second period that is cut short counts what has not yet risen as not emergent: shorten the window.",
     ),
     Check(
         "C21_denominator",
-        "A window has one number of sequences for each period, and it is not the sum of the counts.",
+        "A window has one number of genomes for each period, and it is not the sum of the counts.",
         "block",
-        "emergence",
+        "windows",
         _DENOMINATOR,
-        advice="Divide by sequences: a sum of counts grows with the number of mutations a genome.",
+        needs=("emergence",),
+        advice="Divide by genomes: a sum of counts grows with the number of mutations a genome.",
     ),
     Check(
         "C21_frequency",
-        "Counts are at most the number of sequences, and a frequency is their ratio.",
+        "Counts are at most the number of genomes, and a frequency is their ratio.",
         "block",
         "emergence",
-        f"""SELECT {ID} AS id,
-                format('{{}} of {{}} and {{}} of {{}} sequences', count_T, n_seq_T, count_T1, n_seq_T1) AS message
-            FROM emergence WHERE count_T > n_seq_T OR count_T1 > n_seq_T1
-                OR abs(freq_T - count_T / n_seq_T) > 1e-9 OR abs(freq_T1 - count_T1 / n_seq_T1) > 1e-9""",
-        advice="Compute frequencies from the counts and sequences of the same period.",
+        f"""SELECT {ID} AS id, format('{{}} of {{}} and {{}} of {{}} genomes',
+                "count_T", "n_seq_T", "count_T1", "n_seq_T1") AS message
+            FROM emergence WHERE "count_T" > "n_seq_T" OR "count_T1" > "n_seq_T1"
+                OR abs("freq_T" - "count_T" / "n_seq_T") > 1e-9 OR abs("freq_T1" - "count_T1" / "n_seq_T1") > 1e-9
+                OR ("freq_T" IS NULL) <> ("count_T" IS NULL) OR ("freq_T1" IS NULL) <> ("count_T1" IS NULL)""",
+        advice="Compute frequencies from the counts and genomes of the same period.",
+    ),
+    Check(
+        "C21_distance",
+        "A substitution has its distance in nucleotides, a deletion has none.",
+        "block",
+        "emergence",
+        f"""SELECT {ID} AS id, 'min_nt_dist is ' || coalesce(min_nt_dist::VARCHAR, 'missing') AS message FROM emergence
+            WHERE (mut = '-') <> (min_nt_dist IS NULL)""",
+        advice="Distances come from the codons of the window's own reference: build again.",
     ),
     Check(
         "C21_labels",
-        "A novel mutation was not seen before and is seen after, and each label names its rule.",
+        "A novel change was not seen before and is seen after, what was not counted is not called novel, and the label "
+        "is that of its rule.",
         "block",
         "emergence",
-        f"""SELECT {ID} AS id, CASE WHEN coalesce(label_rule, '') = '' THEN 'no label_rule'
-                ELSE format('is_novel with {{}} before and {{}} after', count_T, count_T1) END AS message
-            FROM emergence WHERE coalesce(label_rule, '') = ''
-                OR (is_novel AND (coalesce(count_T, 0) > 0 OR coalesce(count_T1, 0) = 0))""",
+        f"""SELECT {EMERGENCE.row_id_sql("e")} AS id, CASE
+                WHEN r.label_rule IS NULL THEN coalesce(e.label_rule, 'null') || ' is none of the rules'
+                WHEN is_emergent IS DISTINCT FROM list_contains(emergent_by, e.label_rule) AND is_emergent IS NOT NULL
+                    THEN 'is_emergent is ' || is_emergent || ', emergent_by '
+                        || coalesce(emergent_by::VARCHAR, 'null')
+                ELSE format('is_novel is {{}} with {{}} before and {{}} after', is_novel, "count_T", "count_T1")
+                END AS message
+            FROM emergence AS e LEFT JOIN label_rules AS r USING (label_rule)
+            WHERE r.label_rule IS NULL OR is_novel IS DISTINCT FROM
+                    (CASE WHEN observed_T THEN "count_T" = 0 AND "count_T1" > 0 END)
+                OR (is_emergent IS NOT NULL
+                    AND is_emergent IS DISTINCT FROM list_contains(emergent_by, e.label_rule))""",
+        needs=("label_rules",),
         advice="Make the labels from the counts again.",
     ),
     Check(
         "C21_reversion",
-        "Changes back to the first reference's residue are flagged.",
+        "Changes back to the root's residue are flagged, and have no count.",
         "block",
         "emergence",
         _REVERSION,
-        needs=("numbering",),
-        advice="Sources count changes from the first reference: a reversion has no count there and is no negative.",
+        needs=("numbering", "windows"),
+        advice="Sources count changes from the root: a reversion has no count there and is no negative.",
+    ),
+    *origin_checks("window", WINDOWS),
+    Check(
+        "C24_window_account",
+        "Each record of a window's source counts a candidate or is dropped for a reason; all candidates are there.",
+        "block",
+        "windows",
+        """WITH told AS (
+                SELECT window_id, n_candidates, n_rows_in, coalesce(list_sum(map_values(
+                    n_dropped_by_reason::JSON::MAP(VARCHAR, BIGINT))), 0)::BIGINT AS dropped FROM windows
+            ), present AS (
+                SELECT window_id, count(*) AS n, count(*) FILTER (observed_T) AS counted
+                FROM emergence GROUP BY window_id
+            )
+            SELECT window_id AS id, format('{} records: {} counted and {} dropped; {} of {} candidates', n_rows_in,
+                coalesce(counted, 0), dropped, coalesce(n, 0), n_candidates) AS message
+            FROM told LEFT JOIN present USING (window_id)
+            WHERE n_rows_in <> coalesce(counted, 0) + dropped OR coalesce(n, 0) <> n_candidates""",
+        needs=("emergence",),
+        advice="Counts were lost between the source and the table: build again, and report it.",
     ),
 )
 """The checks of this module, in their order."""

@@ -1,12 +1,14 @@
-"""The tables of ViroGym's deep mutational scans, column by column.
+"""The tables of ViroGym's deep mutational scans, column by column, and the whole dataset.
 
 `variants` holds what was measured and no sequence: a sequence is the reference with the edits applied, and a second
 copy could disagree with the first. `proteingym` is that second copy, made for readers of ProteinGym's columns.
+The tables of the other tasks are in `schema_titres` and `schema_emergence`.
 """
 
+from builders.virogym.residues import AMINO_ACIDS
+from builders.virogym.schema_emergence import EMERGENCE_TABLES
+from builders.virogym.schema_titres import TITRE_TABLES
 from schemas import Bool, Column, Dataset, Float, Int, Json, List, Table, Text
-
-AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
 PHENOTYPES = (
     "antibody_escape",
@@ -220,11 +222,13 @@ PROTEINGYM = Table(
 
 SCHEMA = Dataset(
     "virogym",
-    "ViroGym: deep mutational scans of viral proteins",
-    "Deep mutational scans of proteins of eukaryotic viruses, read from the laboratories' own tables: every variant "
-    "with its measured value, its numbering, its reference and the line it came from. Seven readouts: antibody escape, "
-    "sera escape, binding, cell entry, expression, stability and viral growth.",
-    (VARIANTS, ASSAYS, REFERENCES, NUMBERING, PROTEINGYM),
+    "ViroGym: mutational scans, neutralisation and emergence of viral proteins",
+    "Three tasks on proteins of eukaryotic viruses, read from the laboratories' own tables. Deep mutational scans: "
+    "every variant with its measured value, its numbering, its reference and the line it came from, in seven readouts "
+    "(antibody escape, sera escape, binding, cell entry, expression, stability, viral growth). Neutralisation: titres "
+    "of sera against strains, with their censoring. Emergence: all changes of one residue, with their counts in two "
+    "periods.",
+    (VARIANTS, ASSAYS, REFERENCES, NUMBERING, PROTEINGYM, *TITRE_TABLES, *EMERGENCE_TABLES),
     tasks=("other",),
-    tags=("biology", "protein", "virus", "deep-mutational-scanning", "fitness-prediction"),
+    tags=("biology", "protein", "virus", "deep-mutational-scanning", "neutralization", "fitness-prediction"),
 )

@@ -4,7 +4,7 @@ A window is a reference protein and two periods, T before T1. Its candidates are
 the 19 other amino acids and with its deletion. `status` tells a count of zero from a change that was not counted.
 """
 
-from builders.virogym.schema import AMINO_ACIDS
+from builders.virogym.residues import AMINO_ACIDS
 from schemas import Bool, Column, Float, Int, Json, List, Table, Text
 
 SPLITS = ("test",)

@@ -110,6 +110,7 @@ SERA = Table(
     (
         Column("serum_id", Text(), "The task and the serum's name without what tells of the donor.", minimum=1),
         Column("task_id", Text(), "The task it is tested in.", references="titre_tasks.task_id"),
+        Column("serum_name", Text(), "Its name in the source, without what tells of the donor.", minimum=1),
         Column("species", Text(), "Of the animal or person."),
         Column("cohort", Text(), "The group that the source puts it in."),
         Column(

@@ -17,8 +17,11 @@ NULLS = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "undefine
 """Spellings of a missing number, in lower case (those that MaveDB accepts). For numbers only: `NA` is a flu segment."""
 
 
-def read_table(text: str, where: str, needed: Iterable[str] = ()) -> pl.DataFrame:
+def read_table(text: str, where: str, needed: Iterable[str] = (), separator: str = ",") -> pl.DataFrame:
     """A CSV file as text columns, with the column `line` (the header is line 1).
+
+    Args:
+        separator: a tab for TSV.
 
     Raises:
         GoldsmithError: it is empty, is cut off within its last record, or lacks a column that is needed.
@@ -26,7 +29,7 @@ def read_table(text: str, where: str, needed: Iterable[str] = ()) -> pl.DataFram
     if not text.strip():
         raise GoldsmithError(f"[{where}] is empty: fetch the file again")
     try:
-        table = pl.read_csv(io.BytesIO(text.encode()), infer_schema=False)
+        table = pl.read_csv(io.BytesIO(text.encode()), infer_schema=False, separator=separator)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError, pl.exceptions.DuplicateError) as error:
         reason = str(error).splitlines()[0]
         raise GoldsmithError(f"[{where}] is no CSV table ({reason}): fetch the file again") from None
@@ -38,31 +41,31 @@ def read_table(text: str, where: str, needed: Iterable[str] = ()) -> pl.DataFram
         )
     if not table.height:
         raise GoldsmithError(f"[{where}] has a header and no record: fetch the file again")
-    _check_end(text, where, len(table.columns))
+    _check_end(text, where, len(table.columns), separator)
     if (
-        ", " in text or " ," in text
+        f"{separator} " in text or f" {separator}" in text
     ):  # blanks around values; looked for first, because stripping costs more than reading
         table = table.with_columns(pl.all().str.strip_chars())
-    return _with_lines(table, text)
+    return _with_lines(table, text, separator)
 
 
-def _check_end(text: str, where: str, width: int) -> None:
+def _check_end(text: str, where: str, width: int, separator: str) -> None:
     """A download that broke off ends in the middle of a record."""
     tail = text.rstrip("\r\n").rpartition("\n")[2]
-    if '"' not in tail and tail.count(",") + 1 < width:
+    if '"' not in tail and tail.count(separator) + 1 < width:
         raise GoldsmithError(
-            f"[{where}] ends within a record (`{tail[:60]}` has {tail.count(',') + 1} of {width} fields): "
+            f"[{where}] ends within a record (`{tail[:60]}` has {tail.count(separator) + 1} of {width} fields): "
             "it was cut off; fetch the file again"
         )
 
 
-def _with_lines(table: pl.DataFrame, text: str) -> pl.DataFrame:
+def _with_lines(table: pl.DataFrame, text: str, separator: str) -> pl.DataFrame:
     """Lines follow the row number unless quoted fields hold line ends; blank lines are no records."""
     count = text.count("\n") + (not text.endswith("\n"))
     if count == table.height + 1:
         lines = pl.int_range(2, table.height + 2, dtype=pl.Int64, eager=True)
     else:
-        reader = csv.reader(io.StringIO(text, newline=""))
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
         starts, end = [], 0
         for _ in reader:
             starts.append(end + 1)

@@ -58,7 +58,7 @@ def tables() -> Tables:
         (GROWTH, "made_b", "viral_growth", 1, growth),
     ):
         made["assays"].append(_assay(assay_id, reference, phenotype, direction, len(rows)))
-        made["sources"].append(_source(assay_id))
+        made["sources"].append(source(assay_id))
         entries = {"source": f"{assay_id}.csv", "table": "variants", "records": len(rows) + 4, "rows": len(rows)}
         made["accounting"].append({**entries, "merged": 1, "rejects": {"no_score": 3}})
         for row in rows:
@@ -173,21 +173,23 @@ def _assay(assay_id: str, reference: str, phenotype: str, direction: int, rows: 
         **dict.fromkeys(words.split(), "made"), "protein": "NA", "assay_id": assay_id, "ncbi_taxid": 1, "uniprot": None,
         "phenotype": phenotype, "score_unit": "log2", "log_base": 2.0, "direction": direction, "wt_value": 0.0,
         "null_value": None, "reference_id": reference, "library_design": "saturation", "aggregation": "none",
-        "n_components": None, "filters": "{}", "source_sha256": _sha256(assay_id), "licence_spdx": "MIT",
+        "n_components": None, "filters": "{}", "source_sha256": sha256_of(assay_id), "licence_spdx": "MIT",
         "redistributable": True, "doi": None, "n_rows_in": rows + 4, "n_rows_out": rows,
         "n_dropped_by_reason": json.dumps({"merged": 1, "no_score": 3}), "bin_cutoff": None, "bin_method": "none",
         "n_published": None,
     }  # fmt: skip
 
 
-def _source(assay_id: str) -> Row:
+def source(assay_id: str) -> Row:
+    """The entry of `assay_id`.csv in `sources`."""
     facts = {"bom": False, "encoding": "utf-8", "gzip": False}
     words = {"url": None, "path": f"{assay_id}.csv", "licence": "MIT", "accessed": "2026-11-30", "citation": "made"}
-    pin = {"sha256": _sha256(assay_id), "size": 10_000, "redistribute": True}
+    pin = {"sha256": sha256_of(assay_id), "size": 10_000, "redistribute": True}
     return {"name": f"{assay_id}.csv", **words, **pin, "facts": facts}
 
 
-def _sha256(text: str) -> str:
+def sha256_of(text: str) -> str:
+    """The checksum that `source` gives."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
