@@ -2,14 +2,16 @@
 
 Each window is scored by itself and windows stand in the order of time: what a model saw of T1 is for its user to say.
 Scored are the candidates whose label is known; changes that the source does not count (deletions, reversions, masked
-sites) are no negatives. For each label - the window's own rule, every other rule of `label_rules`, and novel - AUROC,
+sites) are no negatives, nor are changes that it does not list under a rule that cannot say what that means. For each
+label - the window's own rule, every other rule of `label_rules`, and novel - AUROC,
 average precision, and precision and recall among the first k; over all candidates and over those that one nucleotide
 reaches. Ties count as expected values, so that a count that is 0 for most candidates gets no luck.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +28,7 @@ MODEL = "model"
 FIRST = (50, 100, 500)
 NOVEL = "novel"
 _COLUMNS = (
-    "window_id", "mutation", "wt", "mut", "count_T", "min_nt_dist", "is_novel", "is_emergent", "emergent_by",
+    "window_id", "mutation", "wt", "mut", "status", "count_T", "min_nt_dist", "is_novel", "is_emergent", "emergent_by",
 )  # fmt: skip
 
 
@@ -64,13 +66,21 @@ METRICS = tuple(measure(np.array([True]), np.zeros(1)))
 
 
 class EmergenceTruth:
-    """The labelled candidates of a dataset, windows in the order of time, with the baselines' scores."""
+    """The labelled candidates of a dataset, windows in the order of time, with the baselines' scores.
+
+    `rules` says of each rule whether a change that the source does not list counts as zero, so that it has a label.
+    """
 
     def __init__(self, folder: DatasetFolder) -> None:
         windows = truth.table(folder, "windows", ("window_id", "start_T", "start_T1", "label_rule"))
         self.windows = windows.sort("start_T1", "start_T", "window_id")
         self.candidates = truth.table(folder, "emergence", _COLUMNS)
-        self.rules = truth.table(folder, "label_rules", ("label_rule",))["label_rule"].to_list()
+        rules = truth.table(folder, "label_rules", ("label_rule", "definition"))
+        definitions = [json.loads(text) for text in rules["definition"].cast(pl.String)]
+        self.rules = {
+            rule: definition["absent"] == "zero"
+            for rule, definition in zip(rules["label_rule"], definitions, strict=True)
+        }
         self.rows = rising.with_baselines(self.candidates.filter(pl.col("is_emergent").is_not_null()))
 
 
@@ -90,20 +100,22 @@ def score(known: EmergenceTruth, predictions: Predictions) -> tuple[list[LabelSc
     for window_id, rule in known.windows.select("window_id", "label_rule").iter_rows():
         part = rows.filter(pl.col("window_id") == window_id)
         if part.height:
-            found += _window(window_id, part, [rule, *(each for each in known.rules if each != rule)])
+            for label in (rule, *(each for each in known.rules if each != rule), NOVEL):
+                zero = known.rules.get(label, True)
+                found += _label(window_id, label, part if zero else part.filter(pl.col("status") == "counted"))
     return found, left
 
 
-def _window(window_id: str, part: pl.DataFrame, rules: Sequence[str]) -> list[LabelScore]:
+def _label(window_id: str, label: str, part: pl.DataFrame) -> list[LabelScore]:
+    """A label over all of its candidates, and over those that one nucleotide reaches."""
     models = {MODEL: "score_model"} | {name: f"score_{name}" for name in rising.BASELINES}
+    is_positive = pl.col("is_novel") if label == NOVEL else pl.col("emergent_by").list.contains(label)
+    part = part.with_columns(positive=is_positive.fill_null(False))
     found = []
     for reach in ("all", "one_nucleotide"):
         rows = part if reach == "all" else part.filter(pl.col("min_nt_dist") == 1)
-        if not rows.height:
-            continue
-        labels = {rule: rows["emergent_by"].list.contains(rule).fill_null(False).to_numpy() for rule in rules}
-        labels[NOVEL] = rows["is_novel"].fill_null(False).to_numpy()
-        for label, positive in labels.items():
+        if rows.height:
+            positive = rows["positive"].to_numpy()
             by_model = {name: measure(positive, rows[column].to_numpy()) for name, column in models.items()}
             found.append(LabelScore(window_id, label, reach, rows.height, int(positive.sum()), by_model))
     return found

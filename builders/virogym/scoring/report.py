@@ -112,8 +112,9 @@ def _neutralisation(result: Mapping[str, Any]) -> list[str]:
             lines.append(f"  {model:16} {cells} {number(row['of_means'], 9)} {row['cohorts']:8}")
     heads = " ".join(f"{name:>11}" for name in (*names, "of means"))
     lines += ["", f"  {'cohort':48} {'sera':>5} {'titres':>7} {'censored':>9} {'':10} {heads}"]
+    tasks = [cohort["task_id"] for cohort in result["cohorts"]]
     for cohort in result["cohorts"]:
-        name = f"{cohort['task_id']} {cohort['cohort']}"
+        name = cohort["task_id"] + (f" {cohort['cohort']}" if tasks.count(cohort["task_id"]) > 1 else "")
         for i, (model, row) in enumerate(cohort["by_model"].items()):
             about = f"{cohort['sera']:5} {cohort['titres']:7,} {cohort['censored']:9.1%}" if not i else " " * 23
             cells = " ".join(number(row[key], 11) for key in (*names, "of_means"))

@@ -96,7 +96,13 @@ def _windows(path: Path, chance: random.Random) -> None:
         {"window_id": "earlier", "start_T": "2020-01", "start_T1": "2021-01", "label_rule": "virogym"},
     ]
     _table(path, "windows", pl.DataFrame(windows))
-    _table(path, "label_rules", pl.DataFrame({"label_rule": ["other", "virogym"]}))
+    _table(
+        path,
+        "label_rules",
+        pl.DataFrame(
+            {"label_rule": ["other", "virogym"], "definition": ['{"absent": "unknown"}', '{"absent": "zero"}']}
+        ),
+    )
     rows = []
     for window in windows:
         for position, wt in enumerate(PROTEINS["made_a"], 1):
@@ -104,11 +110,13 @@ def _windows(path: Path, chance: random.Random) -> None:
                 gone = mt == "-"
                 seen = not gone and chance.random() < 0.2
                 count = chance.randint(0, 500) if seen else None
+                status = "not_counted" if gone else "counted" if seen else "absent"
                 emergent = None if gone else seen and chance.random() < 0.3
                 rows.append(
                     {
                         "window_id": window["window_id"], "reference_id": "made_a",
-                        "mutation": f"{wt}{position}{'del' if gone else mt}", "wt": wt, "mut": mt, "count_T": count,
+                        "mutation": f"{wt}{position}{'del' if gone else mt}", "wt": wt, "mut": mt, "status": status,
+                        "count_T": count,
                         "min_nt_dist": None if gone else 1 + (ord(mt) + position) % 3, "is_emergent": emergent,
                         "is_novel": None if gone else bool(seen and count == 0),
                         "emergent_by": None if gone else ["virogym"] if emergent else [],
