@@ -118,7 +118,8 @@ def _time_line(app: AppPage, entry: PageEntry, found: dict[str, Any], again: Any
     """The script played, and once more in a fresh page without it, so that a cause can be told from a coincidence."""
     seen = [n for n in found["graph"]["nodes"] if n.get("mask")]
     targets = {n[key]: tuple(n["mask"]["centroid"]) for key in ("path", "name") for n in seen if n[key]}
-    played = interact.play(app, entry.actions, entry.frames, entry.pictures, targets)
+    wanted = {0, *entry.pictures, entry.frames}  # "From the first picture to the last" is the whole time line.
+    played = interact.play(app, entry.actions, entry.frames, wanted, targets)
     scale = _usual_size(found["graph"])
     changes = interact.segments(played["series"], scale)
     control: list[dict[str, Any]] = []
@@ -136,7 +137,8 @@ def _time_line(app: AppPage, entry: PageEntry, found: dict[str, Any], again: Any
         change["id"] = _ids(found["graph"]).get(change["object"])
     pictures = {f"frame-{frame:03}": store.png(shot) for frame, shot in played["pictures"].items() if shot}
     events = {"frames": entry.frames, "scale": scale, "inputs": played["inputs"], "changes": changes}
-    return {**events, "control": control, "pictures": sorted(played["pictures"])}, pictures
+    shown = sorted(frame for frame, shot in played["pictures"].items() if shot)
+    return {**events, "control": control, "pictures": shown}, pictures
 
 
 def _ids(graph: dict[str, Any]) -> dict[str, int]:

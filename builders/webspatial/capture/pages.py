@@ -36,7 +36,8 @@ class PageEntry:
     Attributes:
         group, path: which folder, which page in it (with its query).
         kind: what the page shows, for tables ("physics", "drag").
-        warm: frames before the capture; frames: frames of the time line after it; pictures: at which of them.
+        warm: frames before the capture; frames: frames of the time line after it; pictures: at which of them
+            besides the first and the last.
         actions: see `interact.play`.
         nearby: degrees by which the camera is turned to re-check what is hidden; 0 for none.
         turns: whether chiral objects are pictured turned and mirrored.

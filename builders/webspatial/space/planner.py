@@ -74,7 +74,7 @@ def candidates(s: Scene, tally: Tally | None = None) -> Iterator[Candidate]:
     for kind in KINDS.values():
         rng = random.Random(f"{s.id}/{kind.name}")  # noqa: S311  (not for secrets)
         makers = {"mental_rotation": _mental, "mental_choice": _choices, "count": _counts}
-        if kind.group == "time" and not s.events.get("frames"):
+        if kind.group == "time" and not _pictured(s):
             continue
         if kind.name in makers:
             yield from makers[kind.name](s, kind, rng, counts)
@@ -82,6 +82,12 @@ def candidates(s: Scene, tally: Tally | None = None) -> Iterator[Candidate]:
         yield from _marked(s, kind, rng, counts)
         if kind.named:
             yield from _named(s, kind, rng, counts)
+
+
+def _pictured(s: Scene) -> bool:
+    """Whether a time line was captured, with pictures of its first frame and its last."""
+    frames = s.events.get("frames")
+    return bool(frames) and {0, frames} <= set(s.events.get("pictures") or ())
 
 
 def _made(

@@ -150,3 +150,15 @@ def test_a_model_that_never_answers_is_given_up():
     assert ask("1") == "yes"
     with pytest.raises(OSError, match="refused"):
         ask("2")
+
+
+@pytest.mark.parametrize(("pictures", "asked"), [([0, 12, 20], True), ([0, 20], True), ([0, 12], False), ([], False)])
+def test_what_happens_is_asked_only_where_the_first_and_the_last_picture_are(scene, pictures, asked):
+    told = {"type": "move", "object": "scene0/a", "start": 0, "end": 20, "path": 3.0, "caused": False}
+    told |= {"world_from": [0, 0, 0], "world_to": [3, 0, 0]}
+    events = {"frames": 20, "inputs": [], "changes": [told], "pictures": pictures}
+    s = scene([{"at": (0, 0, 0), "name": "a"}, {"at": (-3, 0, 0), "name": "b"}], events=events)
+    found = {(c.kind, c.answer) for c in planner.candidates(s) if KINDS[c.kind].group == "time"}
+    assert bool(found) is asked
+    if asked:
+        assert {("trajectory", "right"), ("change", "moved"), ("still", "yes"), ("still", "no")} <= found
