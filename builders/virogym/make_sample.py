@@ -248,8 +248,10 @@ def capsid(rng: random.Random) -> None:
 
 def main() -> None:
     """Write all files of the sample."""
+    from builders.virogym.make_sample_tasks import emergence, hemagglutinin  # it imports this module
+
     FOLDER.mkdir(exist_ok=True)
-    for seed, part in enumerate((glycoprotein, spike, envelope, capsid)):
+    for seed, part in enumerate((glycoprotein, spike, envelope, capsid, hemagglutinin, emergence)):
         part(random.Random(20261130 + seed))  # noqa: S311  (invented data, no secret)
 
 

@@ -147,6 +147,7 @@ def test_the_sample_shows_every_kind_and_phenotype_and_accounts_for_every_record
     reasons = {reject.reason for reject in built.rejects}
     assert reasons == {
         "no_score", "stop_site", "unknown_residue", "unsupported_change", "wild_type", "sequence_mismatch",
+        "copy", "no_titre", "bad_sequence", "no_candidate", "not_counted",
     }  # fmt: skip
     for key, records in built.read.items():
         assert records == built.rows[key] + built.merged[key] + built.rejected[key]

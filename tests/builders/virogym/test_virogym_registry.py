@@ -7,6 +7,7 @@ import pytest
 from builders.pins import read_sources_toml
 from builders.virogym import registry
 from builders.virogym.builder import BUILDER
+from builders.virogym.tasks import read_tasks
 from schemas import GoldsmithError
 
 GOOD = """
@@ -91,16 +92,24 @@ def test_an_absent_file_is_said(tmp_path):
 def test_registered_entries_name_pinned_sources(folder):
     sources = read_sources_toml(folder / "sources.toml")
     known = registry.read_registry(folder / "assays.toml")
-    named = {assay.source for assay in known.assays.values()}
+    tasks = read_tasks(folder / "tasks.toml", known)
+    others = [*tasks.titres.values(), *tasks.windows.values()]
+    named = {assay.source for assay in known.assays.values()} | {name for task in others for name in task.inputs}
     named |= {name for reference in known.references.values() for name in reference.inputs}
+    named |= {strains.source for strains in tasks.strains.values() if strains.source}
     assert named <= set(sources)
-    assert {assay.reference for assay in known.assays.values()} == set(known.references)
-    assert {assay.study for assay in known.assays.values()} == set(known.studies)
+    circulated = {name for window in tasks.windows.values() for name in (window.reference, window.root)}
+    assert {assay.reference for assay in known.assays.values()} | circulated == set(known.references)
+    studies = {assay.study for assay in known.assays.values()} | {task.study for task in others}
+    assert studies == set(known.studies)
+    assert {task.strains for task in tasks.titres.values()} == set(tasks.strains)
 
 
 def test_what_has_no_licence_may_not_be_passed_on():
-    """The repositories without a licence file: RABV and ZIKV."""
+    """The repositories without a licence file; and what GISAID gave, and what a user fetches by hand."""
     sources = read_sources_toml(BUILDER.folder / "sources.toml")
     without = {name for name, source in sources.items() if source.licence == "NONE"}
-    assert without == {name for name, source in sources.items() if not source.redistribute}
-    assert {name.split("_")[0] for name in without} == {"rabv", "zikv"}
+    assert {name.split("_")[0] for name in without} == {"rabv", "zikv", "drive", "hi"}
+    kept = {name for name, source in sources.items() if not source.redistribute}
+    assert kept == without | {"gisaid_months", "hi_h3n2_sequences", "drive_proteins"}
+    assert all("GISAID" not in source.licence for name, source in sources.items() if name not in kept)
