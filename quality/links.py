@@ -1,4 +1,4 @@
-"""Whether things that point at one another are there: references between tables, lineage, and the row accounting."""
+"""Whether what must be there is: rows at all, what tables refer to, lineage, and the row accounting."""
 
 from __future__ import annotations
 
@@ -49,6 +49,20 @@ SELECT source || ' > ' || table_name AS id,
 FROM accounting LEFT JOIN traced USING (source, table_name) WHERE rows + merged <> coalesce(n, 0)""",
     advice="Build again: lineage/ and build.json are not of one build.",
 )
+
+
+def check_rows(ledger: Ledger, table: Table) -> None:
+    """`<table>.rows`: the table, the dataset's main one, is not empty. Others may be: their sources are optional."""
+    check = Check(
+        f"{table.name}.rows",
+        "The main table has rows",
+        "block",
+        table.name,
+        f"SELECT {sql.literal(table.name)} AS id, 'the table is empty' AS message "
+        f"WHERE NOT EXISTS (FROM {sql.name(table.name)})",
+        advice="The source held no record that could be used: see the rejects, and whether the right one was given.",
+    )
+    ledger.check(check)
 
 
 def check_accounting(ledger: Ledger) -> None:

@@ -20,7 +20,7 @@ from quality import drift, files, profile
 from quality.annotation.findings import check_audits
 from quality.connect import add_views, opened
 from quality.ledger import Ledger, beside
-from quality.links import check_accounting, check_lineage, check_references
+from quality.links import check_accounting, check_lineage, check_references, check_rows
 from quality.own import add_own_views, run_own
 from quality.results import Report
 from quality.scan import check_constraints
@@ -114,6 +114,7 @@ def _files(ledger: Ledger, found: files.Files, hashed: bool) -> None:
 def _constraints(ledger: Ledger, groups: Collection[str], own: CheckSet) -> None:
     """Run the constraints of all tables, which later groups profit from: see `_hashed`."""
     if "constraints" in groups:
+        check_rows(ledger, ledger.session.dataset.tables[0])
         for table in ledger.session.dataset.tables:
             ids = "lineage" in groups and not table.derived
             check_constraints(ledger, table, _hashed(table, groups, own), ids=ids)

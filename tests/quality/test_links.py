@@ -116,3 +116,12 @@ def test_accounting_that_does_not_add_up_is_found(folder, accounting, name, mess
     report = check(dirty, CheckSet(), groups=("lineage",))
     assert list(failing(dirty)) == [f"accounting.{name}"]
     assert results(report)[f"accounting.{name}"].examples[0][1].endswith(message)
+
+
+def test_an_empty_main_table_is_one_failure_and_another_one_is_none(folder):
+    nothing = folder(DATASET, {"utterances": {"train": []}, "speakers": KNOWN})
+    assert not check(nothing, CheckSet(), groups=("constraints",)).passed
+    assert failing(nothing) == {"utterances.rows": ["utterances"]}
+    alone = folder(DATASET, {"utterances": {"train": [CLEAN[1]]}, "speakers": {"train": []}})
+    assert check(alone, CheckSet(), groups=("constraints",)).passed
+    assert failing(alone) == {}
