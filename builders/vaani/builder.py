@@ -21,8 +21,9 @@ from builders.api import Batch, Read, Reject, Shard
 from builders.sources import Sources
 from builders.vaani import asr, claims, file_names, images, languages, settings, splits
 from builders.vaani.checks import CHECKS
-from builders.vaani.collection import Collection, describe, hub_tables, sound_files
+from builders.vaani.collection import Collection, hub_tables, sound_files
 from builders.vaani.decode import UnusableError
+from builders.vaani.description import describe
 from builders.vaani.naming import Naming
 from builders.vaani.records import Record, Records
 from builders.vaani.schema import CLAIMS, IMAGES, SETTINGS, UTTERANCES, VAANI
@@ -35,6 +36,7 @@ SHARD_RECORDS = 20_000
 _BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 256
 _DUPLICATE = "d"
+_EXTENSIONS = {"jpeg": "jpg", "mpo": "jpg"}
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
@@ -56,13 +58,14 @@ class Vaani:
         folder = sources.path("recordings")
         given = sources.bytes("collection") if sources.given("collection") else None
         collection = describe(folder, given)
+        settings.rows(collection)  # A threshold that does not exist is said now.
         common = {
             "collection": collection.to_json(),
             "tables": languages.tables_digest(),
             "versions": settings.versions(),
         }
         inputs = ["recordings", *(name for name in ("salt", "hypotheses") if sources.given(name))]
-        naming = _naming(collection, sources)
+        naming = _naming(collection.personal_names, sources)
         records = Records(folder, collection)
         marks = _marks(records, naming, sources)
         for table in collection.tables:
@@ -95,8 +98,8 @@ class Vaani:
             yield _batch(CLAIMS, "train", rows, "claims", [f"claim {number}" for number in range(1, len(rows) + 1)])
 
 
-def _naming(collection: Collection, sources: Sources) -> Naming:
-    return Naming(collection, file_names.read_salt(sources.bytes("salt")) if sources.given("salt") else None)
+def _naming(personal: bool, sources: Sources) -> Naming:
+    return Naming(personal, file_names.read_salt(sources.bytes("salt")) if sources.given("salt") else None)
 
 
 def _marks(records: Records, naming: Naming, sources: Sources) -> dict[str, str]:
@@ -173,7 +176,7 @@ def _unusable(record: Record) -> tuple[str, str] | None:
 
 def _utterances(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
     collection = Collection.from_json(shard.parameters["collection"])
-    naming = _naming(collection, sources)
+    naming = _naming(collection.personal_names, sources)
     records = Records(sources.path("recordings"), collection)
     heard = asr.read_hypotheses(sources.bytes("hypotheses"), "hypotheses") if sources.given("hypotheses") else {}
     maker = Maker(collection, heard)
@@ -223,22 +226,25 @@ def _image_shards(sources: Sources, collection: Collection) -> Iterator[Shard]:
         if not sources.given(name) or not sources.allows(name):
             continue
         folder = sources.path(name)
+        inputs = (name, "salt") if sources.given("salt") else (name,)
+        common = {"source": name, "personal_names": collection.personal_names}
         for table in hub_tables(folder, "image"):
             if table not in collection.tables:
-                yield Shard(f"images-{name}-{_slug(table)}", (name,), {"source": name, "table": table})
+                yield Shard(f"images-{name}-{_slug(table)}", inputs, {**common, "table": table})
         about = collection.images if name == "recordings" else {"folder": "."}
         if "table" in about or any((folder / about.get("folder", "\0")).glob("*")):
-            yield Shard(f"images-{name}", (name,), {"source": name, **about})
+            yield Shard(f"images-{name}", inputs, {**common, **about})
 
 
 def _images(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
     name = shard.parameters["source"]
     folder = sources.path(name)
+    naming = _naming(shard.parameters["personal_names"], sources)
     reader = Records(folder, Collection("", ""))
     waiting = _Waiting(name)
     met: set[str] = set()
     count = 0
-    for record in _image_records(shard, folder):
+    for record in _image_records(shard, folder, naming):
         count += 1
         key = record.fields.get("image") or record.fields.get("path", "")
         problem = record.problem
@@ -254,16 +260,18 @@ def _images(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
                 problem = "missing_file", "the file is not in the collection"
             else:
                 met.add(key)
-                media = {"bytes": data, "path": Path(record.fields.get("path", key)).name}
-                row = {"image_id": key, "image": media, "theme": record.fields.get("theme"), **about}
+                file = Path(record.fields.get("path", key)).name
+                shown = f"{naming.image(key)}.{_EXTENSIONS.get(about['format'], about['format'])}"
+                media = {"bytes": data, "path": shown if naming.personal else file}
+                row = {"image_id": naming.image(key), "image": media, "theme": record.fields.get("theme"), **about}
                 yield from waiting.add(IMAGES, "train", row, record.place, len(data))
                 continue
-        yield Reject("images", *problem, name, record.place, record.raw)
+        yield Reject("images", *problem, name, record.place, naming.shown(record, "img"))
     yield from waiting.rest(IMAGES)
     yield Read(name, "images", count)
 
 
-def _image_records(shard: Shard, folder: Path) -> Iterator[Record]:
+def _image_records(shard: Shard, folder: Path, naming: Naming) -> Iterator[Record]:
     """The records of an images shard."""
     if "table" in shard.parameters:
         described = Collection("", "", columns=shard.parameters.get("columns", {}))
@@ -272,7 +280,7 @@ def _image_records(shard: Shard, folder: Path) -> Iterator[Record]:
     for path in sorted((folder / shard.parameters["folder"]).rglob("*")):
         if path.suffix.lower() in _PICTURES and not path.name.startswith("."):
             name = path.relative_to(folder).as_posix()
-            yield Record(name, {"path": name}, {}, name)
+            yield Record(naming.stand_in(name, "img"), {"path": name}, {}, name)
 
 
 class _Waiting:

@@ -1,11 +1,11 @@
-"""Checks A02 to A14: the sound of a clip, and clips that are the same sound.
+"""Checks A02 to A15: the sound of a clip, and clips that are the same sound.
 
 A01 (a file that is missing, empty, no sound or broken) is no check: such records are rejects of the build.
 """
 
 from __future__ import annotations
 
-from builders.vaani.sqltext import clips, said, setting
+from builders.vaani.sqltext import clips, said, setting, tagged
 from schemas import Check, Figure
 
 LISTEN = "Listen to some; if they are good, change the threshold in collection.toml, else leave them out."
@@ -148,6 +148,7 @@ SOUND = (
         said("{} Hz at a sampling rate of {} Hz", "bandwidth_hz", "sampling_rate"),
         "Telephone sound that was upsampled: keep it apart, or say so.",
     ),
+    tagged("A15.tags", "A sound file holds no words beside its sound", "utterances", "utterance_id", personal=False),
 )
 
 EXACT = Check(

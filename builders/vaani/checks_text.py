@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders.vaani.checks_audio import LISTEN, RULES
-from builders.vaani.sqltext import clips, said, setting
+from builders.vaani.sqltext import STRIP, clips, said, setting, tagged
 from schemas import Check, Figure
 
 REWRITE = "Send it back to the transcriber with the rule that it breaks."
@@ -125,6 +125,18 @@ TEXT_CHECKS = (
         "'its name holds ' || array_to_string(name_pii, ', ')",
         "Say personal_names = true in collection.toml and give a salt: names become pseudonyms.",
     ),
+    clips(
+        "T7.tag_data",
+        "No tag inside a sound file holds a phone, Aadhaar or PAN number, an e-mail or UPI address",
+        "block",
+        "len(tag_pii) > 0",
+        "format('{} in the tags {}', array_to_string(tag_pii, ', '), array_to_string(tags, ', '))",
+        STRIP,
+    ),
+    tagged(
+        "T7.tags", "Where names are personal, a sound file holds no words", "utterances", "utterance_id", personal=True
+    ),
+    tagged("T7.image_tags", "Where names are personal, a picture holds no words", "images", "image_id", personal=True),
     Check(
         "T8.repeated_text",
         "A speaker does not say the same of one image again and again",

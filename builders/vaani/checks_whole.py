@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders.vaani.checks_audio import RULES
 from builders.vaani.claims import FIGURES
-from builders.vaani.sqltext import clips, setting
+from builders.vaani.sqltext import clips, setting, tagged
 from schemas import Check, Figure, Severity, View
 
 _LABEL = "Correct the label, or add its spelling under [aliases] in collection.toml."
@@ -114,6 +114,7 @@ WHERE same OR distance <= {setting("image_distance")}""",
         (),
         "Take the metadata out of the picture: the place may be somebody's home.",
     ),
+    tagged("M1.image_tags", "A picture holds no words beside its pixels", "images", "image_id", personal=False),
 )
 
 

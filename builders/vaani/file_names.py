@@ -4,7 +4,7 @@ The published `audio.path` keeps names such as
 `IISc_VaaniProject_M_KA_DakshinKannada_xxxx99609_0821160000_KTCMMAO_136341_589_4854.wav`: vendor, state, district,
 speaker, session, image, record, and where the clip starts and ends in its recording (ms). For one vendor the speaker
 part is four letters of the person's name and digits, so names are personal data: they leave this module as pseudonyms
-(keyed with a salt that no release holds), and `mapping` is what the owner keeps.
+(keyed with a salt that no release holds); `naming` gives every record its own.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def pseudonym(kind: str, name: str, salt: bytes) -> str:
     It is written in the letters a to p, for ten digits in a row would look like a phone number.
 
     Args:
-        kind: `spk`, `rec` or `utt`; the same name gets different stand-ins in different roles.
+        kind: `utt`, `spk`, `rec`, `trn` or `img`; the same name gets different stand-ins in different roles.
     """
     digest = hashlib.blake2b(f"{kind}\0{name}".encode(), key=salt[:64], digest_size=8).hexdigest()
     return f"{kind}_{digest.translate(_LETTERS)}"
@@ -85,8 +85,3 @@ def read_salt(content: bytes) -> bytes:
             f"[salt] has {len(salt)} bytes, at least {SALT_BYTES} are needed: write one with `openssl rand -hex 32`"
         )
     return salt
-
-
-def mapping(paths: list[str], salt: bytes) -> list[tuple[str, str]]:
-    """(path, the pseudonym its utterance has) for the owner's eyes; never write it into a dataset folder."""
-    return [(path, pseudonym("utt", path, salt)) for path in paths]

@@ -63,7 +63,9 @@ class Records:
         path = self.folder / table
         if path.suffix == ".parquet":
             yield from self._parquet(table, first, count, sounds)
-        elif path.suffix in (".jsonl", ".ndjson"):
+            return
+        _refuse_utf_16(path, table)
+        if path.suffix in (".jsonl", ".ndjson"):
             with open(path, encoding="utf-8-sig", errors="surrogateescape") as file:
                 lines = ((number, line) for number, line in enumerate(file, start=1) if line.strip())
                 for number, line in islice(lines, first, None if count is None else first + count):
@@ -191,3 +193,13 @@ class Records:
                 raise GoldsmithError(
                     f"[{table} > {column}] is no column, collection.toml names it as {name}: the columns are {known}"
                 )
+        for column in self.collection.keep:
+            if column not in header:
+                raise GoldsmithError(f"[{table} > {column}] is no column, collection.toml keeps it: take it out there")
+
+
+def _refuse_utf_16(path: Path, table: str) -> None:
+    with open(path, "rb") as file:
+        start = file.read(64)
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in start:
+        raise GoldsmithError(f"[{table}] is not UTF-8, but UTF-16 or no text: save it as UTF-8 (Excel: CSV UTF-8)")

@@ -65,16 +65,14 @@ def rows(collection: Collection) -> list[dict[str, Any]]:
     speech, the aimed shares of the splits, and the versions.
 
     Raises:
-        GoldsmithError: a threshold is unknown or no number.
+        GoldsmithError: a threshold is unknown.
     """
     changed = collection.thresholds
     names = [threshold.name for threshold in THRESHOLDS]
-    for name, value in changed.items():
+    for name in changed:
         if name not in names:
             near = get_close_matches(name, names, 1) or names[:1]
             raise GoldsmithError(f"[collection.toml > thresholds > {name}] is no threshold: did you mean {near[0]}?")
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise GoldsmithError(f"[collection.toml > thresholds > {name}] is {value!r}: write a number")
     found = [
         {
             "name": threshold.name,
@@ -91,7 +89,13 @@ def rows(collection: Collection) -> list[dict[str, Any]]:
         | {"meaning": f"S3: aimed share of {split}"}
         for split, share in collection.splits.items()
     ]
-    words = {"speech": (collection.speech, "Whether people spoke freely or read prompts, which many speakers share")}
+    words = {
+        "speech": (collection.speech, "Whether people spoke freely or read prompts, which many speakers share"),
+        "personal_names": (
+            "yes" if collection.personal_names else "no",
+            "Whether names of files, speakers and images may name people, and are replaced by pseudonyms",
+        ),
+    }
     words |= {name: (version, f"Version of {name}, which decoded or measured") for name, version in versions().items()}
     empty = {"value": None, "unit": None, "default": None}
     found += [{"name": name, "text": text, "meaning": meaning, **empty} for name, (text, meaning) in words.items()]

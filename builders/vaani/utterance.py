@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from builders.vaani import languages, pii
+from builders.vaani import languages, pii, tags
 from builders.vaani.asr import error_rates
 from builders.vaani.audio import Meter
 from builders.vaani.collection import Collection
@@ -45,6 +45,7 @@ class Maker:
         sound = decode(data)
         extension = PurePosixPath(record.fields.get("path", "")).suffix[1:].lower() or None
         name = re.sub(r"[^\w.-]+", "_", identity.utterance)
+        words = tags.read(data, sound.container)
         row: dict[str, Any] = {
             "utterance_id": identity.utterance,
             "audio": {"bytes": data, "path": f"{name}.{right_extension(sound.container, sound.codec)}"},
@@ -56,6 +57,8 @@ class Maker:
             "sampling_rate": sound.rate,
             "channels": sound.channels,
             "bytes": len(data),
+            "tags": list(words),
+            "tag_pii": sorted({kind for text in words.values() for kind in pii.kinds(text)}),
             **vars(self._meter.measure(sound)),
             "name_pii": pii.kinds(identity.utterance),
             "split": split,
@@ -108,7 +111,7 @@ class Maker:
             "bcp47": language.bcp47 if language else None,
             "language_family": language.family if language else None,
             "languages_known": [languages.language(part, collection.alias("language")).name for part in known if part],
-            "image_id": fields.get("image"),
+            "image_id": identity.image,
             "transcribed_given": _YES_NO.get(fields.get("transcribed", "").strip().lower()),
             "transcriber_id": identity.transcriber,
             "votes": _whole(fields.get("votes")),

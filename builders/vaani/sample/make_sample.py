@@ -14,7 +14,9 @@ import random
 import subprocess
 import tempfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import PIL.Image
@@ -80,8 +82,11 @@ def spoil(samples: np.ndarray, defect: str) -> np.ndarray:
     return samples
 
 
-def encode(samples: np.ndarray, form: str) -> bytes:
-    """FLAC, WAV, MP3 or Opus; the same bytes every time."""
+TAGS = {"artist": "A. Recorder", "comment": "ask nobody@example.org"}
+
+
+def encode(samples: np.ndarray, form: str, tags: Mapping[str, str] = MappingProxyType({})) -> bytes:
+    """FLAC, WAV, MP3 or Opus, with tags; the same bytes every time."""
     formats = {
         "flac": ("FLAC", "PCM_16"),
         "wav": ("WAV", "PCM_16"),
@@ -92,7 +97,10 @@ def encode(samples: np.ndarray, form: str) -> bytes:
     file = io.BytesIO()
     if subtype == "PCM_16":  # Rounded here: libsndfile rounds differently for FLAC and WAV.
         samples = np.clip(np.rint(samples * 32768), -32768, 32767).astype(np.int16)
-    soundfile.write(file, samples, RATE, format=container, subtype=subtype)
+    with soundfile.SoundFile(file, "w", RATE, 1, format=container, subtype=subtype) as sound:
+        for name, text in tags.items():
+            setattr(sound, name, text)
+        sound.write(samples)
     return with_serial(file.getvalue(), 1) if form == "opus" else file.getvalue()
 
 
@@ -150,6 +158,10 @@ def picture(name: str, number: int, defect: str) -> bytes:
         exif = PIL.Image.Exif()
         exif.get_ifd(0x8825).update({1: "N", 2: (12.0, 52.0, 0.0), 3: "E", 4: (74.0, 50.0, 0.0)})
         image.save(file, "JPEG", quality=70, exif=exif)
+    elif defect == "words":
+        exif = PIL.Image.Exif()
+        exif[0x013B] = "A. Painter"
+        image.save(file, "JPEG", quality=70, exif=exif)
     else:
         image.save(file, "JPEG", quality=55 if defect == "copy" else 70)
     data = file.getvalue()
@@ -169,7 +181,7 @@ def main(folder: Path) -> None:
         columns = clip.columns(len(samples) / RATE)
         line = "\t".join(columns.values())
         lines.append(line + "\tone more" if clip.defect == "ragged" else line)
-        data = encode(samples, clip.form)
+        data = encode(samples, clip.form, TAGS if clip.defect == "tags" else {})
         data = {"empty": b"", "text": b"this is no sound\n", "cut": data[: len(data) * 2 // 3]}.get(clip.defect, data)
         if clip.defect not in ("missing", "again"):
             (folder / columns["file"]).write_bytes(data)

@@ -140,6 +140,7 @@ _FILES = [
     _hindi(1303, "यह आवाज़ नहीं है।", defect="text"),
     _hindi(1304, "यह पंक्ति लंबी है।", defect="ragged", form="mp3"),
     Clip("1305", "hi", "1000", _GOOD["hi"][0], copy_of="1001", defect="again", image="IMG01"),
+    _hindi(1306, "पेड़ पर पीले आम लगे हैं।", defect="tags", form="mp3"),
 ]
 
 _TEXT = [
@@ -172,5 +173,6 @@ _LABELS = [
 
 CLIPS = [*_good(), *_SOUND, *_COPIES, *_FILES, *_TEXT, *_LABELS]
 
-PICTURES = {"IMG01": "", "IMG02": "", "IMG03": "", "IMG04": "place", "IMG05": "copy", "IMG06": "truncated"}
+PICTURES = {"IMG01": "", "IMG02": "", "IMG03": "", "IMG04": "place", "IMG05": "copy", "IMG06": "truncated",
+            "IMG07": "words"}  # fmt: skip
 """Image id -> planted defect; the copy is of the first."""

@@ -40,12 +40,15 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> DatasetFolder:
 
 @pytest.fixture(scope="session")
 def keys(sample: DatasetFolder) -> dict[str, str]:
-    """utterance_id -> the clip's key in the sample's plan, by the line of the table that it came from."""
+    """Row id -> the clip's or image's key in the sample's plan, by the line of the table that it came from."""
     lines = (SAMPLE / "recordings" / "clips.tsv").read_text(encoding="utf-8").splitlines()
     found = {}
     for row in pq.read_table(sample.lineage("utterances")).to_pylist():
         name = lines[int(row["place"].rpartition(" ")[2]) - 1].split("\t")[0]
         found[row["id"]] = name.split("_")[-3]
+    lines = (SAMPLE / "recordings" / "images.tsv").read_text(encoding="utf-8").splitlines()
+    for row in pq.read_table(sample.lineage("images")).to_pylist():
+        found[row["id"]] = lines[int(row["place"].rpartition(" ")[2]) - 1].split("\t")[0]
     return found
 
 
@@ -119,8 +122,8 @@ def _empty(kind: pa.DataType) -> Any:
 class Bench:
     """Runs one of VAANI's checks on rows; `row(**different)` makes a good one.
 
-    `failing(name, *rows, images=, claims=, thresholds=, speech=)` gives the ids (or subjects) that fail, `values` a
-    figure's values by subject."""
+    `failing(name, *rows, images=, claims=, thresholds=, speech=, personal_names=)` gives the ids (or subjects) that
+    fail, `values` a figure's values by subject."""
 
     def __init__(self) -> None:
         self.checks = {check.name: check for check in BUILDER.checks.checks}
@@ -166,9 +169,13 @@ class Bench:
         thresholds: dict[str, float] | None = None,
         speech: str = "spontaneous",
         rejects: list[dict[str, str]] | None = None,
+        personal_names: bool = True,
     ) -> duckdb.DuckDBPyConnection:
         con = duckdb.connect()
-        about = settings.rows(Collection("x", "CC0-1.0", thresholds=thresholds or {}, speech=speech))
+        described = Collection(
+            "x", "CC0-1.0", thresholds=thresholds or {}, speech=speech, personal_names=personal_names
+        )
+        about = settings.rows(described)
         splits = pa.array([row["split"] for row in rows], pa.string())
         tables = {
             "utterances": _table(UTTERANCES, list(rows)).append_column("_split", splits),

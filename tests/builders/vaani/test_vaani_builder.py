@@ -15,8 +15,11 @@ import pytest
 from builders.build import build, plan
 from builders.sources import Sources
 from builders.vaani.builder import BUILDER
+from builders.vaani.file_names import pseudonym
 from quality import run
 from schemas import DatasetFolder, GoldsmithError
+
+SALT = b"0123456789abcdef0123456789abcdef"
 
 
 def built(out: Path, **overrides: Path) -> DatasetFolder:
@@ -109,7 +112,7 @@ def test_speakers_and_coverage_are_the_sums_of_the_utterances(sample) -> None:
 def test_only_what_is_planted_stops_the_sample(sample) -> None:
     failed = [check["name"] for check in sample.report["checks"]
               if check["status"] == "failed" and check["severity"] == "block"]  # fmt: skip
-    assert failed == ["T7.personal_data", "S2.claims"]
+    assert failed == ["T7.personal_data", "T7.tag_data", "T7.tags", "T7.image_tags", "S2.claims"]
 
 
 def test_the_same_bytes_again(sample, tmp_path) -> None:
@@ -173,7 +176,13 @@ def test_jsonl_and_csv_tables(collection_folder, tmp_path) -> None:
         ("[columns]\nfile = 'path'\n", r"collection.toml > columns > file\] is unknown"),
         ("[columns]\npath = 'nothing'\n", r"clips.tsv > nothing\] is no column"),
         ("[thresholds]\nmin_snr = 3\n", "did you mean min_snr_db"),
-        ("[thresholds]\nmin_snr_db = 'x'\n", "write a number"),
+        ("[thresholds]\nmin_snr_db = 'x'\n", "but must be a number"),
+        ("[thresholds]\nmin_snr_db = nan\n", "but must be a number"),
+        ("[columns]\ntranscript = ['a']\n", "but must be text"),
+        ("[constants]\nlanguage = 5\n", "but must be text"),
+        ("[aliases]\nlanguage = 'x'\n", "but must be a table of texts"),
+        ("[images]\ncolumns = { id = 'x' }\n", r"images > columns > id\] is unknown"),
+        ("[splits]\ntest = true\n", "but must be a number"),
         ("[splits]\ntest = 0.9\n", "shares from 0 to 0.5"),
         ("[oops]\n", r"collection.toml > oops\] is unknown"),
         ("[images]\nfolder = '../elsewhere'\n", "leads out of the folder"),
@@ -185,6 +194,51 @@ def test_a_wrong_description_is_one_line(collection_folder, tmp_path, toml: str,
     with pytest.raises(GoldsmithError, match=said) as caught:
         built(tmp_path / "out", recordings=folder)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("about", "said"),
+    [
+        ('tables = "clips.tsv"', r"tables\] is 'clips.tsv', but must be a list of texts"),
+        ("tables = [1]", "but must be a list of texts"),
+        ("tables = []", r"tables\] is missing"),
+        ('tables = ["clips.tsv"]\npersonal_names = "no"', "but must be a switch: write true or false"),
+        ('tables = ["clips.tsv"]\naudio = ["/etc"]', "leads out of the folder"),
+        ('tables = ["clips.tsv"]\npersonal_names = false\nkeep = ["nothing"]', r"nothing\] is no column"),
+        ('tables = ["clips.tsv"]\npersonal_names = false', r"\[clips.tsv\] is not UTF-8"),
+    ],
+)
+def test_a_wrong_collection_is_one_line(collection_folder, tmp_path, about: str, said: str) -> None:
+    folder = collection_folder([good_clip()])
+    text = f'[collection]\nname = "x"\nlicence = "CC0-1.0"\n{about}\n[columns]\npath = "path"\n'
+    (folder / "collection.toml").write_text(text, encoding="utf-8")
+    if "UTF-8" in said:
+        (folder / "clips.tsv").write_text("path\naudio/a.flac\n", encoding="utf-16")
+    with pytest.raises(GoldsmithError, match=said) as caught:
+        built(tmp_path / "out", recordings=folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_no_table_names_keeps_its_extension(collection_folder, tmp_path) -> None:
+    folder = collection_folder([good_clip()])
+    about = '[collection]\nname = "x"\nlicence = "CC0-1.0"\ntables = ["clips.tsv"]\naudio = ["audio"]\n'
+    (folder / "collection.toml").write_text(f'{about}[columns]\npath = "path"\n', encoding="utf-8")
+    (tmp_path / "salt").write_bytes(SALT)
+    found = built(tmp_path / "out", recordings=folder, salt=tmp_path / "salt")
+    strays = pq.read_table(found.rejects("utterances")).to_pylist()
+    files = [path for path in (folder / "audio").iterdir() if f"audio/{path.name}" != good_clip()["path"]]
+    assert Counter(row["place"].rpartition(".")[2] for row in strays) == Counter(path.suffix[1:] for path in files)
+    assert {row["reason"] for row in strays} == {"not_in_table"}
+
+
+def test_a_table_without_a_line_is_one_clear_failure(collection_folder, tmp_path) -> None:
+    folder = collection_folder([good_clip()])
+    (folder / "clips.tsv").write_text("path\tutterance\tspeaker\n", encoding="utf-8")
+    found = built(tmp_path / "out", recordings=folder)
+    report = run.check(found, BUILDER.checks)
+    assert [result.name for result in report.results if result.status == "failed" and result.severity == "block"] == [
+        "utterances.rows"
+    ]
 
 
 def test_a_folder_that_nobody_knows(tmp_path) -> None:
@@ -230,17 +284,16 @@ def test_the_published_form(published, tmp_path) -> None:
     with pytest.raises(GoldsmithError, match="--source salt=FILE"):
         built(tmp_path / "out", recordings=published)
     salt = tmp_path / "salt"
-    salt.write_bytes(b"0123456789abcdef0123456789abcdef")
+    salt.write_bytes(SALT)
     folder = built(tmp_path / "out", recordings=published, salt=salt)
     found = rows(folder)
     assert len(found) == 6
     assert sorted(str(row["pincode"]) for row in found) == ["574201"] * 3 + ["None"] * 3
     assert Counter(str(row["languages_known"]) for row in found) == {"['Hindi', 'Tulu']": 3, "[]": 3}
-    assert (
-        {row["image_id"] for row in found}
-        == {row["image_id"] for row in rows(folder, "images")}
-        == {"Images/IMG_1.jpg"}
-    )
+    (shown,) = rows(folder, "images")
+    assert {row["image_id"] for row in found} == {shown["image_id"]} == {pseudonym("img", "Images/IMG_1.jpg", SALT)}
+    assert shown["image"]["path"] == f"{shown['image_id']}.png"  # By its content.
+    assert all("IMG_1" not in str(pq.read_table(path).to_pylist()) for path in folder.path.glob("[!.]*/**/*.parquet"))
     assert Counter(row["transcribed_given"] for row in found) == {True: 4, False: 2}
     original = {path.read_bytes() for path in (BUILDER.folder / "sample/recordings/audio").glob("*_10??_*.flac")}
     assert {row["audio"]["bytes"] for row in found} <= original
@@ -249,7 +302,7 @@ def test_the_published_form(published, tmp_path) -> None:
 
 def test_images_from_a_source_of_their_own_and_claims(published, tmp_path) -> None:
     salt, claims, pictures = tmp_path / "salt", tmp_path / "claims.toml", tmp_path / "pictures"
-    salt.write_bytes(b"0123456789abcdef0123456789abcdef")
+    salt.write_bytes(SALT)
     claims.write_text('[[claim]]\nfigure = "utterances"\nvalue = "6"\nplace = "card"\n', encoding="utf-8")
     pictures.mkdir()
     (pictures / "IMG_2.png").write_bytes(picture())
@@ -259,7 +312,10 @@ def test_images_from_a_source_of_their_own_and_claims(published, tmp_path) -> No
         built(tmp_path / "out", recordings=published, salt=salt, claims=claims, images=pictures)
     (pictures / "broken.png").unlink()
     folder = built(tmp_path / "out", recordings=published, salt=salt, claims=claims, images=pictures)
-    assert [row["image_id"] for row in rows(folder, "images")] == ["IMG_2.png"]
+    (shown,) = rows(folder, "images")
+    assert (shown["image_id"], shown["image"]["path"]) == (name := pseudonym("img", "IMG_2.png", SALT), f"{name}.png")
+    (traced,) = pq.read_table(folder.lineage("images")).to_pylist()
+    assert traced["place"] == f"{name}.png"
     run.check(folder, BUILDER.checks)
     states = {check["name"]: check["status"] for check in folder.report["checks"]}
     assert states["S2.claims"] == "reported" or states["S2.claims"] == "passed"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from builders.vaani.builder import BUILDER
 from builders.vaani.checks import CHECKS
 from schemas import Check, Figure
 
@@ -44,6 +46,8 @@ PLANTED: list[tuple[str, dict[str, Any]]] = [
     ("T7.personal_data", {"transcript_pii": ["aadhaar"]}),
     ("T7.twelve_digits", {"transcript_pii": ["aadhaar_like"]}),
     ("T7.personal_name", {"name_pii": ["phone"]}),
+    ("T7.tag_data", {"tags": ["comment"], "tag_pii": ["phone"]}),
+    ("T7.tags", {"tags": ["artist"]}),
     ("X1.recogniser", {"asr_text": "x", "asr_wer": 0.7, "asr_cer": 0.5}),
     ("M1.language", {"language": "Hindustanee", "bcp47": None}),
     ("M1.gender", {"gender": "unknown"}),
@@ -104,12 +108,24 @@ def test_a_text_that_one_speaker_repeats_about_one_image(bench) -> None:
 
 IMAGE = {
     "image": {"bytes": b"x", "path": "a.jpg"}, "width": 8, "height": 8, "format": "jpeg", "has_location": False,
-    "theme": None,
+    "theme": None, "tags": [],
 }  # fmt: skip
 
 
 def image(name: str, phash: str, sha256: str = "", **more: Any) -> dict[str, Any]:
     return {**IMAGE, "image_id": name, "phash": phash, "sha256": sha256 or name, **more}
+
+
+def test_words_in_files_warn_where_no_name_is_personal(bench) -> None:
+    rows = [bench.row(utterance_id="bad", tags=["artist"]), bench.row(utterance_id="good")]
+    assert bench.failing("A15.tags", *rows, personal_names=False) == {"bad"}
+    assert not bench.failing("T7.tags", *rows, personal_names=False)
+    assert not bench.failing("A15.tags", *rows)
+    images = [image("a", "0" * 16, tags=["artist"]), image("b", "f" * 16)]
+    assert bench.failing("M1.image_tags", bench.row(), images=images, personal_names=False) == {"a"}
+    assert not bench.failing("T7.image_tags", bench.row(), images=images, personal_names=False)
+    assert bench.failing("T7.image_tags", bench.row(), images=images) == {"a"}
+    assert not bench.failing("M1.image_tags", bench.row(), images=images)
 
 
 def test_images_that_are_the_same_or_look_it(bench) -> None:
@@ -231,6 +247,20 @@ def test_every_check_was_tried() -> None:
     assert {name for name in figures - reported if f'"{name}"' not in source} == set()
 
 
+def test_the_readme_gives_every_check_its_severity() -> None:
+    lines = (BUILDER.folder / "README.md").read_text(encoding="utf-8").splitlines()
+    said = {
+        name: line.split("`")[1]
+        for line in lines
+        if line.startswith(("| `block`", "| `drop`", "| `warn`"))
+        for name in re.findall(r"[A-Z]\d+\.\w+|all of M1", line)
+    }
+    groups = {"all of M1": "warn"}
+    real = {check.name: check.severity for check in CHECKS.checks if check.severity != "info"}
+    assert said == {name: kind for name, kind in real.items() if not name.startswith("M1.")} | groups
+    assert {kind for name, kind in real.items() if name.startswith("M1.")} == {"warn"}
+
+
 SAMPLE = {
     "A02.extension": {"1113"},
     "A03.claimed_duration": {"1112", "1114"},
@@ -255,6 +285,9 @@ SAMPLE = {
     "T6.no_words": {"1409"},
     "T7.personal_data": {"1410"},
     "T7.twelve_digits": {"1411"},
+    "T7.tags": {"1306"},
+    "T7.tag_data": {"1306"},
+    "T7.image_tags": {"IMG07"},
     "T8.repeated_text": {"1412", "1413"},
     "X1.recogniser": {"1004"},
     "M1.language": {"1501"},
@@ -263,7 +296,7 @@ SAMPLE = {
     "M1.pincode": {"1504"},
     "M1.transcribed": {"1505"},
     "M1.image": {"1506"},
-    "M1.same_image": {"IMG05"},
+    "M1.same_image": {"IMG01"},  # One of the two, by their pseudonyms.
     "M1.image_place": {"IMG04"},
     "S2.claims": {"hours, a boastful abstract"},
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.vaani import pii
-from builders.vaani.collection import Collection
-from builders.vaani.file_names import mapping, parse_name, pseudonym, read_salt
-from builders.vaani.naming import Naming
+from builders.vaani.builder import BUILDER
+from builders.vaani.file_names import parse_name, pseudonym, read_salt
+from builders.vaani.naming import Naming, main
+from builders.vaani.records import Record
 from schemas import GoldsmithError
 
 NAME = "IISc_VaaniProject_M_KA_DakshinKannada_xxxx99609_0821160000_KTCMMAO_136341_589_4854.wav"
@@ -50,7 +52,6 @@ def test_a_pseudonym_needs_the_salt_and_is_no_number() -> None:
         len({first, pseudonym("rec", "xxxx99609", SALT), pseudonym("spk", "xxxx99609", b"another salt, longer")}) == 3
     )
     assert not any(character.isdigit() for character in first)
-    assert mapping([NAME], SALT) == [(NAME, pseudonym("utt", NAME, SALT))]
 
 
 def test_a_short_salt_is_refused() -> None:
@@ -60,19 +61,50 @@ def test_a_short_salt_is_refused() -> None:
 
 def test_personal_names_need_a_salt_or_a_promise_that_is_kept() -> None:
     with pytest.raises(GoldsmithError, match="--source salt=FILE"):
-        Naming(Collection("x", "CC0-1.0"), None)
-    promised = Naming(Collection("x", "CC0-1.0", personal_names=False), None)
+        Naming(True, None)
+    promised = Naming(False, None)
     with pytest.raises(GoldsmithError, match="a person's"):
         promised.identify({"path": NAME})
     plain = promised.identify({"path": NAME.replace("xxxx99609", "128325")})
     assert plain.speaker == "M_KA_DakshinKannada_128325"
 
 
-def test_nothing_of_a_personal_name_is_left_in_what_is_released() -> None:
-    naming = Naming(Collection("x", "CC0-1.0"), SALT)
-    identity = naming.identify({"path": NAME, "transcriber": "Asha"})
-    ids = (identity.utterance, identity.speaker, identity.recording, identity.transcriber)
-    assert not any(part in str(ids) for part in ("xxxx", "99609", "Asha"))
+def test_no_name_of_a_record_is_shown_where_names_are_personal() -> None:
+    fields = {
+        "path": f"audio/{NAME}",
+        "image": "Images/Ravi_shop.jpg",
+        "speaker": "Ravi",
+        "transcriber": "Asha",
+        "gender": "male",
+    }
+    record = Record("clips.tsv line 2", fields, {}, "the line as it stands")
+    naming = Naming(True, SALT)
+    found = naming.identify(fields)
+    shown = naming.shown(record)
+    assert all(
+        word not in f"{shown}{vars(found) | {'name': None}}" for word in ("Ravi", "Asha", "xxxx", "99609", "KTCMMAO")
+    )
+    assert found.image == naming.image("Images/Ravi_shop.jpg") == pseudonym("img", "Images/Ravi_shop.jpg", SALT)
+    assert '"gender": "male"' in shown
+    assert naming.stand_in(f"audio/{NAME}") == f"{found.utterance}.wav"
+    assert naming.stand_in("a/x.Ravi Kumar") == pseudonym("utt", "a/x", SALT)  # No extension, but a name.
+    plain = Naming(False, None)
+    assert plain.shown(record) == "the line as it stands"
+    assert plain.stand_in(f"audio/{NAME}") == f"audio/{NAME}"
+    assert plain.image("Images/Ravi_shop.jpg") == "Images/Ravi_shop.jpg"
+
+
+def test_the_owner_finds_every_name_again(sample, capsys) -> None:
+    folder = BUILDER.folder / "sample"
+    main([str(folder / "recordings"), str(folder / "salt.txt")])
+    names = dict(line.split("\t") for line in capsys.readouterr().out.splitlines())
+    clips = [row for path in sample.all_shards("utterances") for row in pq.read_table(path).to_pylist()]
+    for row in clips:
+        assert names[row["utterance_id"]].startswith("audio/IISc_VaaniProject_")
+        assert names[row["image_id"]].startswith("IMG")
+        assert {row["speaker_id"], row["recording_id"], row["transcriber_id"]} <= set(names)
+    with pytest.raises(SystemExit, match="2"):
+        main([str(folder), str(folder / "salt.txt")])
 
 
 AADHAAR = "234123412346"

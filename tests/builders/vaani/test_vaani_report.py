@@ -27,7 +27,7 @@ def test_every_kind_of_finding_can_be_heard_or_seen(page, findings) -> None:
     expected = {name for name in findings if name in own and name != "S2.claims"}
     assert expected <= shown
     assert page.count("<audio controls") > 60
-    assert page.count("data:image/jpeg;base64,") == 2
+    assert page.count("data:image/jpeg;base64,") == 3
     assert page.count("data:image/png;base64,") > 60
 
 
