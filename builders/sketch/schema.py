@@ -17,7 +17,11 @@ _CATEGORY = Column("category", Text(), "What was to be drawn: lower case, words 
 _SOURCE = Column("source", Text(), "The source, as sources.toml names it.")
 _STROKE = Struct((("x", List(Float(32))), ("y", List(Float(32))), ("t", List(Int(32)))))
 _BOX = List(Float())
-_SHARE = {"minimum": 0, "maximum": 1}
+
+
+def _share(name: str, meaning: str, *, nullable: bool = True, unit: str | None = None) -> Column:
+    return Column(name, Float(), meaning, unit=unit, nullable=nullable, minimum=0, maximum=1)
+
 
 SKETCHES = Table(
     "sketches",
@@ -113,12 +117,12 @@ ORDERS = Table(
         Column("n_a_first", Int(32), "Of these, a's first stroke is before b's.", minimum=0),
         Column("only_a", Int(32), "Drawings that have a alone.", minimum=0),
         Column("only_b", Int(32), "Drawings that have b alone.", minimum=0),
-        Column("p", Float(), "n_a_first / n.", nullable=True, **_SHARE),
-        Column("p_if_late", Float(), "The same if a missing part had always come later.", nullable=True, **_SHARE),
-        Column("entropy", Float(), "Of p: 0 one order, 1 a coin.", unit="bit", nullable=True, **_SHARE),
+        _share("p", "n_a_first / n."),
+        _share("p_if_late", "The same if a missing part had always come later."),
+        _share("entropy", "Of p: 0 one order, 1 a coin.", unit="bit"),
         Column("counted", Bool(), "Enough drawings have both for the category's entropy and for a verdict."),
         Column("a_first", Bool(), "The canonical (Kemeny) order has a before b."),
-        Column("agreement", Float(), "Share of bootstrap Kemeny orders that have the pair so, too.", **_SHARE),
+        _share("agreement", "Share of bootstrap Kemeny orders that have the pair so, too.", nullable=False),
         Column("resolved", Bool(), "Counted, and 95 % or more of them do."),
     ),
     key=("source", "category", "part_a", "part_b"),
@@ -147,14 +151,8 @@ ORDER_SUMMARIES = Table(
         Column("resolved", Bool(), "Every counted pair is resolved, and there is one."),
         Column("pairs_counted", Int(32), "Pairs that enough drawings have.", minimum=0),
         Column("pairs_resolved", Int(32), "Of these, resolved.", minimum=0),
-        Column("entropy", Float(), "Mean over counted pairs by count.", unit="bit", nullable=True, **_SHARE),
-        Column(
-            "agreement",
-            Float(),
-            "Share of ordered pairs of the drawings that `kemeny` has so.",
-            nullable=True,
-            **_SHARE,
-        ),
+        _share("entropy", "Mean over counted pairs by count.", unit="bit"),
+        _share("agreement", "Share of ordered pairs of the drawings that `kemeny` has so."),
         Column(
             "human_tau",
             Float(),
@@ -167,8 +165,8 @@ ORDER_SUMMARIES = Table(
         Column(
             "stability", Float(), "Mean Kendall tau of the two halves' orders.", nullable=True, minimum=-1, maximum=1
         ),
-        Column("returned", Float(), "Share of comparable drawings that come back to a part.", nullable=True, **_SHARE),
-        Column("recognized", Float(), "Share that the classifier stopped, where known.", nullable=True, **_SHARE),
+        _share("returned", "Share of comparable drawings that come back to a part."),
+        _share("recognized", "Share that the classifier stopped, where known."),
         Column("flips_if_late", Int(32), "Counted pairs whose majority changes if missing parts were late.", minimum=0),
         Column("seed", Int(64), "Of the bootstrap and the halves.", minimum=0),
     ),
@@ -203,6 +201,19 @@ PROMPTS = Table(
     splits=SPLITS,
 )
 
+GALLERY = Table(
+    "gallery",
+    "A drawing step by step in one picture: what was there in grey, the next part in colour; a few of each category.",
+    (
+        _SKETCH,
+        _CATEGORY,
+        Column("caption", Text(), "Its parts in the order of drawing."),
+        Column("strip", Image(), "The steps from left to right."),
+    ),
+    key=("sketch_id",),
+    splits=SPLITS,
+)
+
 SKETCH = Dataset(
     "sketch",
     "Sketch probes: order, place and parts of drawings",
@@ -210,7 +221,7 @@ SKETCH = Dataset(
     " one canonical rendering, a mask for each part, the drawing after each part, and for each category how people"
     " order its parts and how much they agree. Made to ask a vision-language model, without training, in which order"
     " things are drawn, whether its attention finds a part, and which of its heads do.",
-    (SKETCHES, PARTS, STEPS, ORDERS, ORDER_SUMMARIES, PROMPTS),
+    (SKETCHES, PARTS, STEPS, ORDERS, ORDER_SUMMARIES, PROMPTS, GALLERY),
     language=("en",),
     tasks=("visual-question-answering", "image-segmentation"),
     tags=("sketch", "stroke-order", "attention", "probing"),
