@@ -202,17 +202,22 @@ class Ledger:
         return write_parquet(path, FINDING_SCHEMA, self._batches())
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        """Findings in order; the check's name, severity and table are joined in batch by batch."""
+        """Findings in order, with the name, severity and table of their check."""
         if not any(result.failures for result in self.results):
             return
-        rows = self.session.con.sql(f"SELECT * FROM {self._table} ORDER BY number, id, message, value")
+        said = [
+            {"number": number, "check": result.name, "severity": result.severity, "table_name": result.table}
+            for number, result in enumerate(self.results)
+        ]
+        form = '[{"number": "INTEGER", "check": "VARCHAR", "severity": "VARCHAR", "table_name": "VARCHAR"}]'
+        words = f"SELECT unnest(from_json(?, {sql.literal(form)}), max_depth := 2)"
+        rows = self.session.con.sql(
+            f'SELECT "check", severity, table_name, id, message, value FROM {self._table} '
+            f"JOIN ({words}) USING (number) ORDER BY number, id, message, value",
+            params=[json.dumps(said)],
+        )
         for batch in rows.to_arrow_reader(_BATCH_ROWS):
-            numbers = batch.column(0)
-            words = [
-                pa.array([getattr(result, word) for result in self.results], pa.string()).take(numbers)
-                for word in ("name", "severity", "table")
-            ]
-            columns = [*words, *(batch.column(index).cast(FINDING_SCHEMA.field(index + 2).type) for index in (1, 2, 3))]
+            columns = [column.cast(field.type) for column, field in zip(batch.columns, FINDING_SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(columns, schema=FINDING_SCHEMA)
 
 

@@ -133,7 +133,7 @@ def _check_reference(ledger: Ledger, table: Table, column: Column, target: str) 
     own, ours, theirs = sql.name(column.name), sql.name(table.name), sql.name(other)
     value = f"unnest({own})" if isinstance(column.type, List) else own
     missing = (
-        f"SELECT DISTINCT value FROM (SELECT {value} AS value FROM {ours}) "
+        f"SELECT value FROM (SELECT DISTINCT {value} AS value FROM {ours}) "
         f"ANTI JOIN (SELECT {sql.name(key)} AS value FROM {theirs}) USING (value) WHERE value IS NOT NULL"
     )
     ledger.session.con.execute(f"CREATE OR REPLACE TEMP TABLE _missing AS {missing}")

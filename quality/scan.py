@@ -46,7 +46,7 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
             for column, values in zip(collected, batch.columns[1 : 1 + len(hashed)], strict=True):
                 column.add(values)
             if ids:
-                found.add(batch.columns[-1].to_numpy())
+                found.add(np.from_dlpack(batch.columns[-1]))
             if batch.column(0).null_count < len(batch):
                 held += batch.column(0).drop_null().to_pylist()
             if len(held) >= _HELD_ROWS:
@@ -134,7 +134,7 @@ class _Column:
         self._descents = 0
 
     def add(self, part: pa.Array) -> None:
-        values = part.to_numpy()
+        values = np.from_dlpack(part)  # `to_numpy` imports pandas, which takes longer than many a check
         self._type = values.dtype
         values = values.view(np.int64)  # the order does not matter, and equal bits are equal either way
         self._values[self._end : self._end + len(values)] = values

@@ -10,9 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from mavehgvs import Variant
-from mavehgvs.exceptions import MaveHgvsParseError
-
 from builders.virogym.edits import Edit, EditError
 
 THREE = {
@@ -87,6 +84,9 @@ def _token(part: str, text: str) -> str:
     part = re.sub(r"(?<=\d)\*|(?<![A-Za-z])\*", "Ter", part)
     for residue in re.findall(r"[A-Z][a-z]{2}", part):
         _one(residue)
+    from mavehgvs import Variant  # here, for most tables need none: it takes as long as reading one
+    from mavehgvs.exceptions import MaveHgvsParseError
+
     try:
         variant = Variant(f"p.{part}")
     except MaveHgvsParseError:

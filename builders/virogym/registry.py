@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -182,11 +183,14 @@ def entry(kind: type[Made], where: str, form: Any) -> Made:
     for key, item in known.items():
         if key not in form and item.default is MISSING and item.default_factory is MISSING:
             raise GoldsmithError(f"[{where} > {key}] is missing: add it")
-    types = get_type_hints(kind)
+    types = _types(kind)
     for key, value in form.items():
         if not _fits(value, types[key]):
             raise GoldsmithError(f"[{where} > {key}] is {value!r}: it must be of type {_name(types[key])}")
     return kind(**form)
+
+
+_types = cache(get_type_hints)
 
 
 def form(made: Any) -> dict[str, Any]:

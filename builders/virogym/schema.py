@@ -209,9 +209,10 @@ PROTEINGYM = Table(
     "The substitutions, insertions and deletions in ProteinGym's columns, with the whole mutated sequence.",
     (
         Column("DMS_id", Text(), "The assay.", references="assays.assay_id"),
-        Column("variant_id", Text(), "The variant's id in `variants`.", pattern="[0-9a-f]{40}"),
+        # No patterns here: C13 compares ids and mutants with those of `variants`, where they are checked, and every
+        # letter of a sequence with the reference and the edits.
+        Column("variant_id", Text(), "The variant's id in `variants`."),
         Column("mutant", Text(), "As ProteinGym writes it; missing for insertions and deletions.", nullable=True),
-        # No pattern: C13 compares every letter with the reference and the edits, whose letters are checked.
         Column("mutated_sequence", Text(), "The reference with the edits applied.", minimum=1),
         Column("DMS_score", Float(), "The score, direction applied."),
         Column("DMS_score_bin", Int(8), "The bin.", nullable=True, allowed=(0, 1)),
