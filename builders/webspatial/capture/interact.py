@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from builders.webspatial.capture.page import AppPage
 
+STRIDE = 4
+"""Frames that are played at once, at most: how soon a deadline is seen."""
 GAP = 3
 """Frames without change that end a segment."""
 FOLLOWS = 3
 """Frames after an input in which a change that follows it starts."""
 Series = Sequence[Mapping[str, Any]]
+
+
+class TooSlowError(Exception):
+    """A time line that does not end before its deadline."""
 
 
 class ScriptFailedError(Exception):
@@ -30,6 +37,7 @@ def play(
     frames: int,
     pictures: Iterable[int] = (),
     targets: Mapping[str, tuple[float, float]] | None = None,
+    deadline: float = math.inf,
 ) -> dict[str, Any]:
     """Run a script of (frame, kind, ...) over `frames` frames.
 
@@ -38,6 +46,7 @@ def play(
 
     Raises:
         ScriptFailedError: an action aims at no target, or the browser refuses it.
+        TooSlowError: `deadline` (of `time.monotonic`) passed before the last frame.
 
     Returns {"inputs": what the page was told, with the object hit, "series": its state a frame, "pictures": {frame: PNG
     data URL}}, frames counted from 0.
@@ -55,7 +64,9 @@ def play(
             shots[frame] = app.shot()
         if frame == frames:
             break
-        ahead = [at for at in (*(action[0] for action in pending), *wanted, frames) if at > frame]
+        if time.monotonic() > deadline:
+            raise TooSlowError(f"it was at frame {frame} of {frames} when its time was over")
+        ahead = [at for at in (*(action[0] for action in pending), *wanted, frame + STRIDE, frames) if at > frame]
         series += app.play(min(ahead) - frame)
         frame = min(ahead)
     inputs = page.evaluate("__WS.events")

@@ -5,10 +5,12 @@ Not its business: pages that hang (`runner` ends the process they run in).
 
 from __future__ import annotations
 
+import math
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +23,20 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 
+SHARE = 0.6
+"""Of the time a page may take: when a time line that has not ended is left out, so that the page is not lost for it."""
+
+
 def capture_page(
-    browser: Browser, entry: PageEntry, folder: Path, mounts: Mapping[str, Path], packages: Packages | None, out: Path
+    browser: Browser,
+    entry: PageEntry,
+    folder: Path,
+    mounts: Mapping[str, Path],
+    packages: Packages | None,
+    out: Path,
+    seconds: float = math.inf,
 ) -> dict[str, Any]:
-    """Capture a page into `out`.
+    """Capture a page into `out`, without its time line where that would not end in `seconds`.
 
     Returns the record of what came of it; its `status` is `captured` or one of `store.REASONS`.
     """
@@ -34,7 +46,8 @@ def capture_page(
     try:
         app = _page(browser, entry, server, packages)
         try:
-            record = _capture(app, entry, out, lambda: _page(browser, entry, server, packages))
+            again = partial(_page, browser, entry, server, packages)
+            record = _capture(app, entry, out, again, start + SHARE * seconds)
         finally:
             app.close()
     finally:
@@ -58,14 +71,16 @@ def _page(browser: Browser, entry: PageEntry, server: FolderServer, packages: Pa
     )
 
 
-def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str, Any]:
+def _capture(
+    app: AppPage, entry: PageEntry, out: Path, again: Callable[[], AppPage], deadline: float
+) -> dict[str, Any]:
     start = time.monotonic()
     app.open()
     loaded = _since(start)
     ready = app.warm(entry.warm)
     before = app.picture() if entry.check_pixels else None
     found = app.capture(nearby=entry.nearby, **({"solo": 24, "nearbySolo": 14} if entry.nearby else {}))
-    times = {"load_s": loaded, "ready_frame": ready, "capture_ms": round(found.get("captureMs") or 0)}
+    times: dict[str, Any] = {"load_s": loaded, "ready_frame": ready, "capture_ms": round(found.get("captureMs") or 0)}
     if not found.get("graph"):
         reason = _reason(found, app)
         return {"status": reason, "message": store.REASONS[reason], "detail": _detail(app), **times}
@@ -84,10 +99,12 @@ def _capture(app: AppPage, entry: PageEntry, out: Path, again: Any) -> dict[str,
         pictures |= more
     if entry.frames:
         try:
-            data["events"], more = _time_line(app, entry, found, again)
+            data["events"], more = _time_line(app, entry, found, again, deadline)
+            pictures |= more
         except interact.ScriptFailedError as error:
             return {"status": "script_failed", "message": store.REASONS["script_failed"], "detail": str(error), **times}
-        pictures |= more
+        except interact.TooSlowError as error:
+            data["no_events"] = times["no_events"] = str(error)
     store.write(out, entry.id, data, pictures)
     graph = found["graph"]
     facts = {
@@ -114,12 +131,14 @@ def _page_facts(entry: PageEntry) -> dict[str, Any]:
     return {name: getattr(entry, name) for name in names}
 
 
-def _time_line(app: AppPage, entry: PageEntry, found: dict[str, Any], again: Any) -> tuple[dict[str, Any], dict]:
+def _time_line(
+    app: AppPage, entry: PageEntry, found: dict[str, Any], again: Callable[[], AppPage], deadline: float
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The script played, and once more in a fresh page without it, so that a cause can be told from a coincidence."""
     seen = [n for n in found["graph"]["nodes"] if n.get("mask")]
     targets = {n[key]: tuple(n["mask"]["centroid"]) for key in ("path", "name") for n in seen if n[key]}
     wanted = {0, *entry.pictures, entry.frames}  # "From the first picture to the last" is the whole time line.
-    played = interact.play(app, entry.actions, entry.frames, wanted, targets)
+    played = interact.play(app, entry.actions, entry.frames, wanted, targets, deadline)
     scale = _usual_size(found["graph"])
     changes = interact.segments(played["series"], scale)
     control: list[dict[str, Any]] = []
@@ -129,7 +148,8 @@ def _time_line(app: AppPage, entry: PageEntry, found: dict[str, Any], again: Any
             other.open()
             other.warm(entry.warm)
             other.capture(nearby=0, solo=0)
-            control = interact.segments(interact.play(other, (), entry.frames)["series"], scale)
+            alone = interact.play(other, (), entry.frames, deadline=deadline)
+            control = interact.segments(alone["series"], scale)
         finally:
             other.close()
     interact.link(played["inputs"], changes, control)

@@ -70,6 +70,7 @@ def capture_all(
         "out": str(out.resolve()),
         "packages": str(packages.resolve()) if packages else None,
         "folders": {name: str(folder.resolve()) for name, folder in folders.items()},
+        "seconds": (limits or Limits()).seconds,
     }
     (out / "job.json").write_text(json.dumps(job), encoding="utf-8")
     _supervise(entries, out, limits or Limits(), note)
@@ -194,7 +195,7 @@ def _worker(out: Path) -> None:
             folder = Path(job["folders"][entry.group])
             mounts = {prefix: Path(job["folders"][name]) for prefix, name in entry.mounts.items()}
             try:
-                record = capture_page(browser, entry, folder, mounts, packages, out)
+                record = capture_page(browser, entry, folder, mounts, packages, out, job["seconds"])
             except Error as error:  # The page took its process with it: the next has a browser of its own.
                 detail = str(error).splitlines()[0][:300]
                 record = {**identity(entry), "status": "crashed", "message": store.REASONS["crashed"], "detail": detail}

@@ -10,7 +10,7 @@ import pytest
 from builders.webspatial.capture import browser as browsers
 from builders.webspatial.capture import store
 from builders.webspatial.capture.one import capture_page, declare_fronts
-from builders.webspatial.capture.pages import read_pages
+from builders.webspatial.capture.pages import PageEntry, read_pages
 from builders.webspatial.capture.runner import Limits, capture_all
 from builders.webspatial.capture.serve import FolderServer
 from schemas import GoldsmithError
@@ -124,6 +124,18 @@ def test_a_script_that_cannot_be_played_is_a_reject(tmp_path, playwright, browse
     assert record["status"] == "script_failed"
     assert why in record["detail"]
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.chromium
+def test_a_time_line_that_takes_too_long_is_left_out_and_its_page_is_not(tmp_path, browser, packages):
+    entry = PageEntry("g", "moving.html?seed=2", npm=True, size=(320, 240), frames=60, actions=((4, "click", 9, 9),))
+    record = capture_page(browser, entry, SCENES, {}, packages, tmp_path, seconds=0.1)
+    assert record["status"] == "captured"
+    assert record["no_events"] == "it was at frame 0 of 60 when its time was over"
+    data = store.read(tmp_path / entry.id).data
+    assert data["no_events"] == record["no_events"]
+    assert "events" not in data
+    assert not list((tmp_path / entry.id).glob("frame-*"))
 
 
 def test_no_path_leads_out_of_the_folder(tmp_path):
