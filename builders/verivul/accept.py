@@ -16,6 +16,7 @@ from builders.verivul.replay import compiles, replay
 from builders.verivul.trace import Trace
 
 _OURS = ("target", "callee")
+_ELSEWHERE = {"stub": "violation_in_stub", "caller": "outside_slice"}
 _PLACES = ("criterion", "slice", "callee")
 
 
@@ -90,7 +91,7 @@ def _place(program: Program, scope: Scope, run: Run, *, complete: bool) -> tuple
         line = _line(example)
         owner = program.owner(line).kind
         if owner not in _OURS:
-            reasons.add("violation_in_stub" if owner == "stub" else "violation_in_harness")
+            reasons.add(_ELSEWHERE.get(owner, "violation_in_harness"))
             continue
         place = _place_of(program, scope, line, owner, example)
         if place is None:

@@ -14,7 +14,7 @@ _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)\n]*\))?((?:[^\n\\]
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.M)
 _DECORATION = re.compile(
     rb"^(?:\s|extern|static|inline|__inline(?:__)?|__forceinline|register|const|volatile|restrict|__restrict(?:__)?"
-    rb"|noreturn|_Noreturn|__extension__|__stdcall|__cdecl|__fastcall|WINAPI|APIENTRY|FAR|far|near|__export"
+    rb"|noreturn|_Noreturn|__extension__|_?_stdcall|_?_cdecl|_?_fastcall|WINAPI|APIENTRY|FAR|far|near|__export"
     rb"|__attribute__\s*\(\(.*?\)\)|__declspec\s*\([^)]*\))*$",
     re.S,
 )
@@ -58,7 +58,7 @@ def find(texts: Iterable[bytes]) -> Annotations:
                 bodies.setdefault(name, []).append(body)
             elif _wraps(name, parameters.strip(b"() ").split(b","), body):
                 wrappers.add(name)
-            elif body.startswith((b"__attribute__", b"__declspec")):
+            elif body.startswith((b"__attribute__", b"__declspec")) and not _passes_on(parameters, body):
                 calls.add(name)
     plain = {}
     for name, seen in bodies.items():
@@ -66,12 +66,18 @@ def find(texts: Iterable[bytes]) -> Annotations:
             continue
         static = any(re.search(rb"\bstatic\b", body) for body in seen) and not any(b"extern" in body for body in seen)
         plain[name] = b"static" if static and len(name) >= len(b"static") else b""
-    return Annotations(plain, frozenset(calls), frozenset(wrappers))
+    return Annotations(plain, frozenset(calls - wrappers), frozenset(wrappers))
+
+
+def _passes_on(parameters: bytes, body: bytes) -> bool:
+    """Whether a macro leaves an argument of its in the code, and not only inside an attribute."""
+    rest = re.sub(rb"__attribute__\s*\(\(.*\)\)|__declspec\s*\([^)]*\)", b" ", body, flags=re.S)
+    return any(word in rest.split() for word in re.findall(rb"\w+", parameters))
 
 
 def _wraps(name: bytes, parameters: list[bytes], body: bytes) -> bool:
     parameter = parameters[0].strip()
-    if len(parameters) != 1 or not parameter or not re.search(rb"\b%s\b" % re.escape(parameter), body):
+    if len(parameters) != 1 or not parameter or not _passes_on(parameter, body):
         return False
     rest = re.sub(rb"\b%s\b" % re.escape(parameter), b" ", body, count=1)
     rest = re.sub(rb"\b[A-Z_]*(STDCALL|CDECL|CALL|CALLCONV|API)\b", b" ", rest)

@@ -36,7 +36,7 @@ class Certifier:
 
     Attributes:
         attempts: what was tried, in order.
-        stopped: ESBMC ran out of time or memory: larger setups will, too.
+        stopped: it does not compile, or ESBMC ran out of time or memory: larger setups will, too.
     """
 
     scope: Scope
@@ -75,15 +75,16 @@ class Certifier:
                     self._seen.add(here)
                     closed, step = self._checked(close, closed, setup, search, place)
                     if step.pair or step.stop:
-                        self.stopped = step.stop and not step.broken
+                        self.stopped = step.stop
                         return step.pair
-                    if not step.differs and earlier is not None:
+                    if not step.differs and not step.deeper and earlier is not None:
                         search.ban(setup, earlier[0])  # the last narrowing took the violation away: undo it
                         setup, step = earlier
                     earlier = (copy.deepcopy(setup), step) if step.differs else None
                 elif count == 0:  # another setup gave the same programs
                     break
-                if not strengthen(setup, search, closed, step.failed, step.unwinding):
+                if not (search.deepen() if step.deeper else
+                        strengthen(setup, search, closed, step.failed, step.unwinding)):  # fmt: skip
                     break
         return None
 
@@ -128,6 +129,9 @@ class Certifier:
             differs=any(not similar(row, line, new) for row, line in old), failed=new,
             unwinding=_with_lines(after.unwinding, closed.after),
         )  # fmt: skip
+        if after.verdict == "safe" and not old:  # the violation, if there is one, lies behind the bound
+            self._note(place, "violated", "safe", "bound_too_small", "", setup)
+            return _Step(deeper=True)
         if after.verdict == "safe":
             found = accept(closed, self.scope, setup, before, arguments, mode=place.mode, profile=place.profile,
                            check=self._run)  # fmt: skip
@@ -164,12 +168,14 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Step:
-    """What a round gave: a pair, an end, or what fails in the fixed program and whether the other differs."""
+    """What a round gave: a pair, an end, what fails in the fixed program and whether the other differs, or nothing yet
+    for want of a larger bound (`deeper`)."""
 
     pair: Pair | None = None
     stop: bool = False
     broken: bool = False
     differs: bool = False
+    deeper: bool = False
     failed: list[tuple[Property, str]] = field(default_factory=list)
     unwinding: list[tuple[Property, str]] = field(default_factory=list)
 

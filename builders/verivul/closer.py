@@ -22,11 +22,16 @@ PARSE_SECONDS = 10
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a fix: the tree, the function, and the text of it that is closed (whole, or its slice)."""
+    """One side of a fix: the tree, the function, and the text of it that is closed (whole, or its slice).
+
+    Attributes:
+        caller: a function that calls it, with its slice: then the harness calls this one.
+    """
 
     index: Index
     function: Item
     text: str
+    caller: tuple[Item, str] | None = None
 
 
 @dataclass
@@ -51,7 +56,7 @@ class Closed:
 
     Attributes:
         repairs: what was guessed or dropped to make them compile.
-        inputs: what the harness sets (`access.key_of`) -> its kind (`ctypes.CType.kind`).
+        inputs: what the harness sets (`access.key_of`) -> its kind (`ctypes.CType.kind`; `text` points to bytes).
         error: where they do not compile: the front end's message and the line.
     """
 
@@ -79,8 +84,7 @@ def close(
         setup: narrowed where a type or member cannot be made.
     """
     sides = [
-        Closure(side.index, side.function, _prepared(side.text, setup, aborts=aborts), near, setup.callees, known)
-        for side, known in zip((before, after), learnt, strict=True)
+        _closure(side, setup, known, near, aborts=aborts) for side, known in zip((before, after), learnt, strict=True)
     ]
     agree(*sides)
     done = learnt[0].done
@@ -107,6 +111,12 @@ def close(
     notes = tuple(dict.fromkeys(done))
     return Closed(programs[0], programs[1], notes, len(sides[0].stubs), len(sides[0].functions), found, inputs,
                   broken)  # fmt: skip
+
+
+def _closure(side: Side, setup: Setup, known: Learnt, near: Sequence[str], *, aborts: bool) -> Closure:
+    text = _prepared(side.text, setup, aborts=aborts)
+    caller = side.caller and (side.caller[0], _prepared(side.caller[1], setup, aborts=False))
+    return Closure(side.index, side.function, text, near, setup.callees, known, caller)
 
 
 def _write(

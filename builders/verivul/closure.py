@@ -60,6 +60,7 @@ class Closure:
         near: paths whose definitions win (the files of the fix).
         depth: how deep callees are taken with their bodies.
         known: what repairs found out; it is shared and grows.
+        caller: a function that calls it, with its text: then this is where the program starts.
 
     Attributes:
         macros, types, globals, functions, stubs: what was found; types by (kind, text).
@@ -70,8 +71,11 @@ class Closure:
         inferred: of types that the repair invents, their members.
     """
 
-    def __init__(self, index: Index, function: Item, text: str, near: Iterable[str], depth: int, known: Known) -> None:
-        self.index, self.function, self.text = index, function, text
+    def __init__(
+        self, index: Index, function: Item, text: str, near: Iterable[str], depth: int, known: Known,
+        caller: tuple[Item, str] | None = None,
+    ) -> None:  # fmt: skip
+        self.index, self.function, self.text, self.caller = index, function, text, caller
         self.near, self.depth = frozenset(near), depth
         self.macros: dict[str, Item] = {}
         self.types: dict[tuple[str, str], Item] = {}
@@ -99,8 +103,8 @@ class Closure:
         )
 
     def parameters(self) -> list[Parameter]:
-        """The named parameters of the function, from its text, in order; also those of a K&R definition."""
-        node = first(parse(self.text), "function_definition")
+        """The named parameters where the program starts, in order; also those of a K&R definition."""
+        node = first(parse(self.caller[1] if self.caller else self.text), "function_definition")
         declarator = function_declarator(node.child_by_field_name("declarator")) if node is not None else None
         if node is None or declarator is None:
             return []
@@ -122,12 +126,13 @@ class Closure:
 
     def _close(self) -> None:
         local = {one.name for one in self.parameters()}
-        for node in nodes(parse(self.text)):
+        for node in (node for text in self._given for node in nodes(parse(text))):
             if node.type == "declaration":
                 local |= {name for child in node.children_by_field_name("declarator") if (name := declared_name(child))}
         self._waiting: deque[tuple[str, int]] = deque()
-        self._want_text(self.text, 0)
-        seen = {self.function.name}
+        for text in self._given:
+            self._want_text(text, 0)
+        seen = {self.function.name, self.start}
         while self._waiting:
             name, depth = self._waiting.popleft()
             hidden = name in local and not self.pick(name, "macro")
@@ -230,9 +235,18 @@ class Closure:
         return True
 
     @property
+    def _given(self) -> list[str]:
+        return [self.text, self.caller[1]] if self.caller else [self.text]
+
+    @property
+    def start(self) -> str:
+        """The name of the function that the harness calls."""
+        return self.caller[0].name if self.caller else self.function.name
+
+    @property
     def code(self) -> list[str]:
-        """The texts that run: the function and the callees with bodies."""
-        return [self.text, *(item.text for item in self.functions.values())]
+        """The texts that run: the function, its caller and the callees with bodies."""
+        return [*self._given, *(item.text for item in self.functions.values())]
 
 
 def agree(one: Closure, other: Closure) -> None:

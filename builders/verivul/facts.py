@@ -51,7 +51,8 @@ def gather(sides: Iterable[Closure]) -> Facts:
         for text in [*side.code, *(macro.body for macro in side.macros.values())]:
             facts.used.update(words(text))
             facts.members.update(_MEMBER.findall(text))
-        parameters = {name: _parameters(item.text) for name, item in side.functions.items()}
+        texts = {side.function.name: side.text, **{name: item.text for name, item in side.functions.items()}}
+        parameters = {name: _parameters(text) for name, text in texts.items()}
         for text in side.code:
             facts.members.update(_given_to_macros(text, side))
             _gather(text, side, facts, parameters)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from builders.verivul import assumptions, profiles
 from builders.verivul.assumptions import Setup
+from builders.verivul.callers import caller
 from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed, Learnt, Side, close
 from builders.verivul.commits import Fix
@@ -199,10 +200,7 @@ def _certify(
 ) -> tuple[Pair | None, list[Attempt]]:
     certifier = Certifier(change.scope, budget, cache)
     names = profiles.chosen(fix.cwe, trees.commit.message + trees.diff)
-    modes = {"slice": change.slices} if change.scope.criterion else {}
-    if change.before.text.count("\n") < _WHOLE_LINES or not modes:
-        modes["whole"] = (change.before.text, change.after.text)
-    makers = {mode: _maker(trees, change, texts) for mode, texts in modes.items()}
+    makers = {mode: _maker(trees, *sides) for mode, sides in _sides(trees, change).items()}
     for number in range(len(assumptions.ladder(change.nullable))):
         for mode, maker in list(makers.items()):
             setup = assumptions.ladder(change.nullable)[number]
@@ -219,10 +217,24 @@ def _certify(
     return None, certifier.attempts
 
 
-def _maker(trees: Trees, change: Change, texts: tuple[str, str]) -> Callable[[Setup, bool], Closed]:
-    before = Side(trees.before, change.before, texts[0])
-    after = Side(trees.after, change.after, texts[1])
+def _sides(trees: Trees, change: Change) -> dict[str, tuple[Side, Side]]:
+    """What is closed, by mode, in the order in which it is tried."""
+    items, trees_ = (change.before, change.after), (trees.before, trees.after)
 
+    def sides(texts: Sequence[str], callers: Sequence[tuple[Item, str] | None] = (None, None)) -> tuple[Side, Side]:
+        made = [Side(*one) for one in zip(trees_, items, texts, callers, strict=True)]
+        return made[0], made[1]
+
+    found = {"slice": sides(change.slices)} if change.scope.criterion else {}
+    if change.before.text.count("\n") < _WHOLE_LINES or not found:
+        found["whole"] = sides((change.before.text, change.after.text))
+    callers = [caller(tree, item, trees.paths) for tree, item in zip(trees_, items, strict=True)]
+    if "slice" in found and callers[0] and callers[1] and callers[0][0].name == callers[1][0].name:
+        found["caller"] = sides(change.slices, callers)
+    return found
+
+
+def _maker(trees: Trees, before: Side, after: Side) -> Callable[[Setup, bool], Closed]:
     learnt = (Learnt(), Learnt())
 
     def make(setup: Setup, compiled: bool) -> Closed:

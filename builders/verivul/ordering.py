@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tree_sitter import Node
@@ -29,8 +29,12 @@ class Unit:
     kind: str
 
 
-def ordered(types: Iterable[Item]) -> list[Unit]:
-    """The definitions as units, each name once, in order."""
+def ordered(types: Iterable[Item], macros: Mapping[str, Item]) -> list[Unit]:
+    """The definitions as units, each name once, in order.
+
+    Args:
+        macros: a definition that mentions one needs what the macro mentions.
+    """
     units = _units(types)
     provider: dict[str, int] = {}
     for number, unit in enumerate(units):
@@ -43,7 +47,7 @@ def ordered(types: Iterable[Item]) -> list[Unit]:
         if number in done or number in active:
             return
         active.add(number)
-        for need in _needs(units, provider, number):
+        for need in _needs(units, provider, number, macros):
             visit(need)
         active.discard(number)
         done[number] = None
@@ -55,9 +59,10 @@ def ordered(types: Iterable[Item]) -> list[Unit]:
     return [units[number] for number in done]
 
 
-def _needs(units: list[Unit], provider: dict[str, int], number: int) -> list[int]:
+def _needs(units: list[Unit], provider: dict[str, int], number: int, macros: Mapping[str, Item]) -> list[int]:
     unit, found = units[number], []
-    for name in words(unit.text):
+    text = " ".join([unit.text, *(macros[name].body for name in words(unit.text) if name in macros)])
+    for name in words(text):
         need = provider.get(name)
         if need is None or need == number:
             continue
@@ -66,12 +71,12 @@ def _needs(units: list[Unit], provider: dict[str, int], number: int) -> list[int
             found.append(need)
     if unit.kind != "body":
         return found
-    for word, name in re.findall(r"\b(struct|union|enum)\s+(\w+)\b(?!\s*\{)(?!\s*\*)", unit.text):
+    for word, name in re.findall(r"\b(struct|union|enum)\s+(\w+)\b(?!\s*\{)(?!\s*\*)", text):
         found.append(provider.get(f"{word} {name}", number))
-    for name in words(unit.text):  # a typedef held by value needs its tag's body first
+    for name in words(text):  # a typedef held by value needs its tag's body first
         need = provider.get(name)
         by_value = rf"\b{re.escape(name)}\s+(?!\*)\w+\s*[;,\[:]"
-        if need is not None and units[need].kind == "forward" and re.search(by_value, unit.text):
+        if need is not None and units[need].kind == "forward" and re.search(by_value, text):
             tags = re.findall(r"typedef\s+(?:const\s+)?(struct|union)\s+(\w+)\s+\w+", units[need].text)
             found += [provider.get(f"{word} {tag}", number) for word, tag in tags]
     return [need for need in found if need != number]

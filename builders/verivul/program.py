@@ -29,7 +29,9 @@ _INPUT_NAMES = [name for name in SPELLING if name != "enum"]
 
 @dataclass(frozen=True)
 class Owner:
-    """What a part of the program is: `target`, `callee`, `type`, `global`, `macro`, `stub`, `harness` or `prelude`.
+    """What a part of the program is.
+
+    `target`, `callee`, `caller`, `type`, `global`, `macro`, `stub`, `harness` or `prelude`.
 
     Attributes:
         path, line: where it stands in the repository; empty and 0 for made text.
@@ -99,11 +101,11 @@ class Writer:
 
 def write(side: Closure, harness: Harness, main: Sequence[str], arguments: Sequence[str]) -> Program:
     """The C file of one side."""
-    units = ordered(side.types.values())
+    units = ordered(side.types.values(), side.macros)
     stubs = [(name, made) for name, item in side.stubs.items() if (made := stub(side, name, item, harness))]
     unreadable = [name for name in side.stubs if name not in dict(stubs)]
     body = "".join(f"    {line}\n" for line in main)
-    entry = f"int main(void)\n{{\n{body}    {side.function.name}({', '.join(arguments)});\n    return 0;\n}}\n"
+    entry = f"int main(void)\n{{\n{body}    {side.start}({', '.join(arguments)});\n    return 0;\n}}\n"
     out = Writer()
     _prelude(out, side, harness, units, stubs, entry)
     _types(out, side, units)
@@ -122,6 +124,8 @@ def write(side: Closure, harness: Harness, main: Sequence[str], arguments: Seque
     for item in side.functions.values():
         out.add(_owner("callee", item), without_comments(item.text))
     out.add(_owner("target", side.function), without_comments(side.text))
+    if side.caller:
+        out.add(_owner("caller", side.caller[0]), without_comments(side.caller[1]))
     out.add(Owner("harness"), entry)
     return out.program()
 

@@ -32,7 +32,15 @@ _RUNTIME_C = r"""#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sanitizer/asan_interface.h>
 int target_main(void);
+/* AddressSanitizer lets one byte of an empty object be read. */
+void *exact_malloc(size_t size)
+{
+    void *made = malloc(size);
+    if (made != 0 && size == 0) __asan_poison_memory_region(made, 1);
+    return made;
+}
 static const uint64_t GIVEN[] = {%(given)s 0};
 static const size_t COUNT = %(count)d;
 static size_t at;
@@ -121,7 +129,17 @@ def replay(program: Program, inputs: Sequence[Step], *, leaks: bool, search: boo
         room = Path(name)
         (room / "program.c").write_text(program.text, encoding="utf-8")
         (room / "replay.c").write_text(_runtime(given), encoding="utf-8")
-        build = ["gcc", *FLAGS, *_SANITIZERS, "-Dmain=target_main", "-c", "program.c", "-o", "program.o"]
+        build = [
+            "gcc",
+            *FLAGS,
+            *_SANITIZERS,
+            "-Dmain=target_main",
+            "-Dmalloc=exact_malloc",
+            "-c",
+            "program.c",
+            "-o",
+            "program.o",
+        ]
         link = ["gcc", *FLAGS, *_SANITIZERS, "replay.c", "program.o", "-lm", "-o", "replay"]
         for command in (build, link):
             code, output = execute(command, room, seconds=_SECONDS, memory=None)

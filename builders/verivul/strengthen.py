@@ -25,6 +25,7 @@ _MAX_UNWIND = 16
 _SIZES = {None: 12, 12: 32, 32: 128}
 _SPANS = {None: (0, 1024), (0, 1024): (1, 8)}
 _INDICES = {None: (0, 7), (0, 1024): (0, 7), (1, 8): (0, 1), (0, 7): (0, 1)}
+_POINTERS = ("pointer", "text")
 _AT_A_TIME = 6
 _FAR = 4
 
@@ -45,6 +46,13 @@ class Search:
     banned: set[str] = field(default_factory=set)
     careful: bool = False
     leaks: bool = True
+
+    def deepen(self) -> bool:
+        """Raise the bound on loops; False where it is high enough."""
+        if self.unwind >= _MAX_UNWIND:
+            return False
+        self.unwind = self.unwind * 2 + 2
+        return True
 
     def ban(self, narrowed: Setup, earlier: Setup) -> None:
         """The last narrowing took the violation away: the next are one at a time, or without what was narrowed."""
@@ -82,7 +90,7 @@ class _Narrowing:
         if function in libc.MODELLED:
             given = self.closed.facts.arguments
             names = given.get(function) or set().union(*given.values())
-            for key in self._inputs(names, "pointer"):
+            for key in self._inputs(names, *_POINTERS):
                 self._argument(key, comment, function)
         elif comment.startswith("assertion"):
             self._assume(line)
@@ -97,14 +105,15 @@ class _Narrowing:
         pointers, names = _names(line)
         null = "null" in comment
         if "bounds" in comment or "same object" in comment:
-            for key in self._inputs(pointers, "pointer", "array"):
+            for key in self._inputs(pointers, "text"):
                 if not self._change(key, "terminated"):
                     self._change(key, "size")
-            if not self.notes:
-                for key in self._inputs(names - pointers, "scalar"):
-                    self._span(key, _INDICES)
+            for key in self._inputs(names - pointers, "scalar") if not self.notes else ():
+                self._span(key, _INDICES)
+            for key in self._inputs(pointers, "pointer") if not self.notes else ():
+                self._change(key, "size")
         elif null or "invalid" in comment:
-            keys = self._inputs(pointers, "pointer")
+            keys = self._inputs(pointers, *_POINTERS)
             for key in [key for key in keys if key not in self.search.protected] or keys:
                 if not self._change(key, "nonnull") and self._about(key).size is None:
                     self._change(key, "size")
@@ -126,8 +135,7 @@ class _Narrowing:
         for key in self._inputs(_names(line)[1], "scalar"):
             if self._about(key).span in (None, (0, 1024)):
                 self._span(key, {self._about(key).span: small})
-        if not self.notes and self.search.unwind < _MAX_UNWIND:
-            self.search.unwind = self.search.unwind * 2 + 2
+        if not self.notes and self.search.deepen():
             self.notes.append(f"loops unrolled {self.search.unwind} times")
 
     def _inputs(self, names: Iterable[str], *kinds: str) -> list[str]:

@@ -58,7 +58,8 @@ class Values:
         parameter: bool,
     ) -> None:  # fmt: skip
         called = key(place, name)
-        self.inputs.setdefault(called, kind.kind)
+        text = kind.kind == "pointer" and (kind.target.byte or kind.target.kind == "void")
+        self.inputs.setdefault(called, "text" if text else kind.kind)
         about = self.setup.about.get(called, About())
         match kind.kind:
             case "scalar":

@@ -115,3 +115,11 @@ def test_replay_needs_the_fault_to_be_there():
     assert replay.replay(program, example.inputs, leaks=False, search=False).outcome == "exact"
     harmless = _program("int f(int n) {\n int t[2] = {0, 0}; return t[n & 1];\n}", PLAIN, MAIN)
     assert replay.replay(harmless, example.inputs, leaks=False, search=False).outcome == "none"
+
+
+def test_replay_sees_that_an_empty_object_is_read():
+    main = "int main(void) { char *t = malloc(input_int()); return f(t); }"
+    program = _program("int f(char *t) {\n return t[0];\n}", PLAIN, "#include <stdlib.h>\n" + main)
+    empty, one = (trace.Step(1, 0, "input_int", "input", str(n), format(n, "032b")) for n in (0, 1))
+    assert replay.replay(program, [empty], leaks=False, search=False).outcome == "exact"
+    assert replay.replay(program, [one], leaks=False, search=False).outcome == "none"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -112,3 +114,36 @@ def test_latin1_and_broken_code_are_read(repository, fixes_by_subject):
     assert [change.before.name for change in fixes.changes(trees)] == ["size_half"]
     index = Index({"a.c": ("y", b"int f(int a) { return \xe9 a @@ ; }\nint g(void) { return 1; }\n")})
     assert "g" in [item.name for item in index.functions("a.c")]
+
+
+def test_a_macro_that_exports_what_it_is_given_is_no_attribute():
+    header = b"#define EXPORTED(rt) extern rt\n#define OTHER __declspec(dllexport)\n"
+    windows = (
+        b"#define EXPORTED(rt) __declspec(dllexport) rt _stdcall\n#define ALIGNED(n) __attribute__((aligned(n)))\n"
+    )
+    found = annotations.find([header, windows])
+    text = b"EXPORTED(struct s *) make (int n);\nint ALIGNED(8) x;\n"
+    assert annotations.blank(text, found).split() == b"struct s * make (int n); int x;".split()
+
+
+def test_a_type_that_a_macro_makes_comes_after_what_the_macro_mentions():
+    from builders.verivul.ordering import ordered
+
+    index = Index({"a.h": ("blob-macro-type", b"typedef struct timer { int n; } TIMER;\n"
+                           b"#define INFO_VAR(size) struct { TIMER timers[4]; char text[size]; }\n")})  # fmt: skip
+    macros = {"INFO_VAR": index.named("INFO_VAR", "macro")[0]}
+    timer, tag = index.named("TIMER", "typedef")[0], index.named("struct timer", "tag")[0]
+    types = [replace(timer, name="INFO", text="typedef INFO_VAR (16) INFO;"), timer, tag]
+    texts = [unit.text for unit in ordered(types, macros)]
+    last = max(at for at, text in enumerate(texts) if "timer" in text.lower() and "INFO" not in text)
+    assert last < next(at for at, text in enumerate(texts) if "INFO_VAR" in text)
+
+
+def test_a_function_whose_name_a_macro_makes_is_left_out():
+    from types import SimpleNamespace
+
+    before = "static int PREFIX(scan)(int *p, int n)\n{\n    return p[n];\n}\nint plain(int *p)\n{\n    return *p;\n}\n"
+    after = before.replace("return p[n]", "return n < 4 ? p[n] : 0").replace("return *p", "return p ? *p : 0")
+    sides = [Index({"a.c": (f"blob-prefix-{number}", text.encode())}) for number, text in enumerate((before, after))]
+    trees = SimpleNamespace(before=sides[0], after=sides[1], paths=("a.c",), hunks={"a.c": Hunks((3, 7), (3, 7), ())})
+    assert [change.before.name for change in fixes.changes(trees)] == ["plain"]  # pyright: ignore[reportArgumentType]
