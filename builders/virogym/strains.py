@@ -148,8 +148,8 @@ def library(entry: StrainList, list_id: str, text: str, named: Iterable[tuple[st
     found: dict[tuple[str, str], Strain] = {}
     refused: list[tuple[str, str, str, str]] = []
     two: set[tuple[str, str]] = set()
-    for i, (spelling, sequence) in enumerate(headers(text), 1):
-        place, name = f"record {i}", parse(entry.aliases.get(spelling, spelling), entry.passage)
+    for spelling, sequence in headers(text):
+        place, name = f"record {spelling}", parse(entry.aliases.get(spelling, spelling), entry.passage)
         odd = sorted(set(sequence) - set(AMINO_ACIDS))
         if odd or not sequence:
             refused.append((place, spelling, "bad_sequence", f"it holds {''.join(odd) or 'nothing'}"))

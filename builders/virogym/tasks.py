@@ -57,7 +57,7 @@ class TitreTask:
         coded: a value that the table writes for a limit -> the limit (`{"5" = "<10"}`).
         detection_low, detection_high: limits of the assay. Where the table marks no bounds, a titre at a limit is one.
         serum_drop: a regular expression of what is taken out of serum names, such as a birth year.
-        private: the source's lines tell of donors: places in it are numbers of records, which `explain` does not show.
+        private: the source's lines tell of donors: places in it are such that `explain` shows none.
         target: the strain to compare with; without it, each serum's immunogen, where the source gives it.
         sera, sera_columns: a table of sera and its columns `serum` and `immunogen`; nothing else of it is read.
         immunogen_pattern: finds the strain's name in that column, as the group `strain`.

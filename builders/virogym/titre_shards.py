@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 def _place(task: TitreTask, line: int) -> str:
     """Where a record is. `explain` shows lines, so the place in a table that tells of donors is no line."""
-    return f"record {line - 1}" if task.private or task.serum_drop else f"line {line}"
+    return _hidden(line) if task.private or task.serum_drop else f"line {line}"
+
+
+def _hidden(line: int) -> str:
+    """A place that `explain` finds nothing at."""
+    return f"record {line - 1} (may tell of a donor: not shown)"
 
 
 def _records(shard: Shard, sources: Sources) -> tuple[dict[str, tuple[TitreTask, pl.DataFrame]], strains.Strains]:
@@ -113,7 +118,7 @@ def build_titres(shard: Shard, sources: Sources, budget: float) -> Iterator[Batc
     for from_list, source in ((False, task.source), (True, task.sera or "")):
         mine = people.filter(pl.col("listed") == from_list).with_columns(source=pl.lit(source))
         if mine.height:
-            places = [f"record {n - 1}" if from_list else _place(task, n) for n in mine["line"].to_list()]
+            places = [_hidden(n) if from_list else _place(task, n) for n in mine["line"].to_list()]
             yield Batch("sera", "test", to_batch(mine, SERA), source, places)
     if rows.height:
         rows = rows.with_columns(serum_id=serum_id, assay=pl.lit(task.assay), **same)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from builders.virogym.strains import Strains
@@ -84,7 +85,10 @@ def assemble(records: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[int, int]]
         sem=pl.when(one).then("own_sem").otherwise("spread"),
         replicates=pl.when(~one).then("texts"),
     )
-    rows = rows.with_columns(limit=pl.when(pl.col("censor") != "none").then("titre"), log2_titre=pl.col("titre").log(2))
+    rows = rows.with_columns(
+        limit=pl.when(pl.col("censor") != "none").then("titre"),
+        log2_titre=np.log2(rows["titre"].to_numpy()),  # exact for powers of two, which polars' logarithm is not
+    )
     more = [(i, line) for i, lines in enumerate(rows["lines"].to_list()) for line in lines[1:]]
     return rows.drop("lines"), more
 
