@@ -13,7 +13,8 @@ import time
 import duckdb
 
 from quality.annotation.agreement import agreement, cohen
-from quality.annotation.people import flags, people
+from quality.annotation.flags import flags
+from quality.annotation.people import people
 
 JUDGES, PEOPLE = 5, 20
 

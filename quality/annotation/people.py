@@ -1,34 +1,22 @@
-"""What each person's answers look like: how often they are right, whether that changes, and who should be looked at.
+"""What each person's answers look like: how often they are right, and whether that changes.
 
 Reads the table `judged` (item, annotator, label, other, position, place, seconds, gold BOOLEAN, score DOUBLE, side):
 `other` is the label that the answer is compared with, the known one of a gold item or what all others together say,
 null where nobody else judged the item; `score` (0 to 1) is how well the answer goes with that; `place` is the order in
 which the person answered; `side` the side of a pair that was chosen.
-
-Tests are strict (about one false alarm in a thousand people), for a person is behind each; a flag asks to look, no
-more.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
 
-from quality.annotation.bounds import binomial_cdf, clopper_pearson
-
 WINDOWS = 10
-_Z = 3.29
-_P = 0.001
-_FEWEST = 20
-_LEAST_DRIFT = 0.05
-"""A smaller change of the score is of no matter, however sure."""
-
-_CHANCE, _SURELY = 0.25, 0.45
-"""A kappa below the first, and surely below the second, is hardly better than guessing."""
-_QUICK = 1 / 3
+FEWEST = 20
+"""Answers below which a person's figures say nothing."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +25,7 @@ class Person:
 
     Attributes:
         gold, gold_right: gold items answered, and answered right.
-        kappa, kappa_high: with what the others say together and the gold answers, and its upper 97.5 % bound.
+        kappa: with what the others say together and the gold answers.
         score: mean agreement with the same.
         windows: the mean score in tenths of their answers, in order.
         drift: z of the score of the second half against the first; `change` is their difference.
@@ -51,7 +39,6 @@ class Person:
     gold: int
     gold_right: int
     kappa: float | None
-    kappa_high: float | None
     score: float | None
     windows: tuple[float | None, ...]
     drift: float | None
@@ -60,16 +47,6 @@ class Person:
     odd_times: int
     labels: Mapping[str, int]
     confusion: Mapping[tuple[str, str], int]
-
-
-@dataclass(frozen=True)
-class Flag:
-    """Why a person should be looked at."""
-
-    person: str
-    code: str
-    message: str
-    value: float
 
 
 def people(con: duckdb.DuckDBPyConnection, *, tolerance: float = 1.0) -> list[Person]:
@@ -90,16 +67,14 @@ def people(con: duckdb.DuckDBPyConnection, *, tolerance: float = 1.0) -> list[Pe
     found = []
     for name, answers, gold, right, score, seconds in base:
         z, change, compared = drifts.get(name, (None, 0.0, 0))
-        kappa, high = _kappa(cells.get(name, {}))
-        measured = compared >= _FEWEST and z is not None and math.isfinite(z)
+        measured = compared >= FEWEST and z is not None and math.isfinite(z)
         found.append(
             Person(
                 name=name,
                 answers=answers,
                 gold=gold,
                 gold_right=right,
-                kappa=kappa,
-                kappa_high=high,
+                kappa=_kappa(cells.get(name, {})),
                 score=score,
                 windows=windows.get(name, ()),
                 drift=z if measured else None,
@@ -156,8 +131,8 @@ def confusion(con: duckdb.DuckDBPyConnection) -> dict[str, dict[tuple[str, str],
     return found
 
 
-def _kappa(cells: Mapping[tuple[str, str], int]) -> tuple[float | None, float | None]:
-    """Cohen's kappa of a person's answers and what they are compared with, and its upper 97.5 % bound (Cohen 1960)."""
+def agreeing(cells: Mapping[tuple[str, str], int]) -> tuple[int, int, float]:
+    """Answers that are what they are compared with, all answers, and the share that would be the same by chance."""
     total = sum(cells.values())
     said: dict[str, int] = {}
     others: dict[str, int] = {}
@@ -165,81 +140,10 @@ def _kappa(cells: Mapping[tuple[str, str], int]) -> tuple[float | None, float | 
         said[mine] = said.get(mine, 0) + n
         others[theirs] = others.get(theirs, 0) + n
     by_chance = sum(n * others.get(label, 0) for label, n in said.items()) / total**2 if total else 1.0
-    if by_chance >= 1:
-        return None, None
-    same = sum(n for (mine, theirs), n in cells.items() if mine == theirs) / total
-    kappa = (same - by_chance) / (1 - by_chance)
-    error = math.sqrt(same * (1 - same) / total) / (1 - by_chance)
-    return kappa, kappa + 1.96 * error if total >= _FEWEST else None
+    return sum(n for (mine, theirs), n in cells.items() if mine == theirs), total, by_chance
 
 
-def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: float = 0.8) -> list[Flag]:
-    """Who should be looked at, and why.
-
-    Codes: `gold` (surely below `min_gold`), `guessing` (agreement no better than chance), `drift`, `swapped_labels`
-    (labels are used for one another all the time), `one_side` (of pairs, whatever they show), `quick`.
-    """
-    raised: list[Flag] = []
-    usual = [person.seconds for person in found if person.seconds]
-    middle = sorted(usual)[len(usual) // 2] if usual else None
-    sides = _sides(con)
-    for person in found:
-        swaps = _swaps(person.confusion)
-        if person.gold:
-            _, high = clopper_pearson(person.gold_right, person.gold, 0.975, sides=1)
-            if high < min_gold:
-                text = f"{person.gold_right} of {person.gold} gold items right: surely below {min_gold:.0%}"
-                raised.append(Flag(person.name, "gold", text, person.gold_right / person.gold))
-        if swaps:
-            text = ", ".join(f"says {said} for {meant}" for said, meant in swaps)
-            raised.append(Flag(person.name, "swapped_labels", text, float(len(swaps))))
-        elif person.kappa_high is not None and (person.kappa or 0) < _CHANCE and person.kappa_high < _SURELY:
-            text = f"kappa with the others {person.kappa or 0:.2f}: hardly better than guessing"
-            raised.append(Flag(person.name, "guessing", text, person.kappa or 0.0))
-        if person.drift is not None and abs(person.drift) > _Z and abs(person.change) >= _LEAST_DRIFT:
-            way = "worse" if person.drift < 0 else "better"
-            text = f"the second half of the answers is {way} than the first (z {person.drift:.1f})"
-            raised.append(Flag(person.name, "drift", text, person.drift))
-        if person.name in sides and (flag := _one_side(person.name, *sides[person.name])):
-            raised.append(flag)
-        if person.seconds and middle and len(usual) > 2 and person.seconds < _QUICK * middle:
-            text = f"{person.seconds:.1f} s an answer, the others' middle is {middle:.1f} s"
-            raised.append(Flag(person.name, "quick", text, person.seconds))
-    return raised
-
-
-def _swaps(cells: Mapping[tuple[str, str], int]) -> list[tuple[str, str]]:
-    """Labels that stand for one another in a circle: (said, meant). A bias to one label is no circle."""
-    meant: dict[str, str] = {}
-    for said in sorted({said for said, _ in cells}):
-        n, other = max((n, other) for (mine, other), n in cells.items() if mine == said)
-        if other != said and n > cells.get((said, said), 0):
-            meant[said] = other
-    circles: set[tuple[str, str]] = set()
-    for start in meant:
-        path = [start]
-        while (step := meant.get(path[-1])) is not None and step not in path:
-            path.append(step)
-        if step != start:
-            continue
-        right = sum(cells.get((said, said), 0) for said in path)
-        turned = sum(cells[said, meant[said]] for said in path)
-        if binomial_cdf(right, right + turned, 0.5) < _P:
-            circles |= {(said, meant[said]) for said in path}
-    return sorted(circles)
-
-
-def _sides(con: duckdb.DuckDBPyConnection) -> dict[str, tuple[int, int]]:
-    rows = con.execute(
-        "SELECT annotator, count(*) FILTER (side = 'A'), count(*) FILTER (side = 'B') FROM judged "
-        "WHERE side IN ('A', 'B') GROUP BY annotator"
-    ).fetchall()
-    return {name: (left, right) for name, left, right in rows}
-
-
-def _one_side(name: str, left: int, right: int) -> Flag | None:
-    n = left + right
-    if n < _FEWEST or 2 * binomial_cdf(min(left, right), n, 0.5) >= _P:
-        return None
-    side = "A" if left > right else "B"
-    return Flag(name, "one_side", f"chose the side {side} in {max(left, right)} of {n}, whatever was there", left / n)
+def _kappa(cells: Mapping[tuple[str, str], int]) -> float | None:
+    """Cohen's kappa of a person's answers and what they are compared with."""
+    same, total, by_chance = agreeing(cells)
+    return (same / total - by_chance) / (1 - by_chance) if by_chance < 1 else None

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from quality.annotation import kinds
+from quality.annotation import gamma, kinds
 from quality.annotation.judgements import Judgement
 from quality.annotation.work import Work
 
 if TYPE_CHECKING:
-    from quality.annotation.report import AuditReport, Found
+    from quality.annotation.result import AuditReport, Found
 
 _HERE = Path(__file__).parent
 _STYLE = _HERE / "templates" / "audit.css"
@@ -78,6 +78,7 @@ def write(made: AuditReport, work: Work, path: Path, *, private: bool = False) -
         ],
         disagreements=_disagreements(made, work, private),
         shown_rows=_ROWS,
+        gamma_installed=gamma.installed(),
         spark=_spark,
         style=Markup(_STYLE.read_text(encoding="utf-8")),  # noqa: S704 (our own file)
     )

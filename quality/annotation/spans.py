@@ -6,7 +6,7 @@ an emoji: this is seen by the text that comes with a span, and undone only where
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -63,22 +63,3 @@ def token_f1(a: Collection[Span], b: Collection[Span]) -> float:
 
 def _covered(spans: Collection[Span]) -> set[tuple[int, str]]:
     return {(place, span.label) for span in spans for place in range(span.start, span.end)}
-
-
-def gamma(sets: Sequence[tuple[str, Collection[Span]]], length: int) -> float:
-    """Mathet's gamma of several people's spans over a text: agreement on place and label, corrected for chance.
-
-    Needs pygamma-agreement (heavy, not installed with this toolkit; a minute for the first call). NaN where fewer than
-    two people marked anything.
-    """
-    from pyannote.core import Segment  # pyright: ignore[reportMissingImports]
-    from pygamma_agreement import CombinedCategoricalDissimilarity, Continuum  # pyright: ignore[reportMissingImports]
-
-    continuum = Continuum()
-    for person, spans in sets:
-        continuum.add_annotator(person)
-        for span in spans:
-            continuum.add(person, Segment(span.start, span.end), span.label)
-    if sum(bool(spans) for _, spans in sets) < 2 or not length:
-        return float("nan")
-    return float(continuum.compute_gamma(CombinedCategoricalDissimilarity()).gamma)

@@ -247,24 +247,6 @@ def swapping(one: str, other: str) -> Habit:
     return answer
 
 
-def guessing(who: str) -> Habit:
-    """Chooses without looking."""
-
-    def answer(plan: Plan, item: Item, place: int) -> kinds.Answer:
-        return {"label": plan.audit.votes[int(dice("guess", who, item.key) * len(plan.audit.votes))]}
-
-    return answer
-
-
-def drifting(who: str) -> Habit:
-    """Right in the first half of the sheet, and often wrong in the second."""
-
-    def answer(plan: Plan, item: Item, place: int) -> kinds.Answer:
-        return careful(0.6 if place >= len(plan.items) // 2 else 0.0, who)(plan, item, place)
-
-    return answer
-
-
 def contrary(who: str) -> Habit:
     """Always wrong, each time in another way."""
 

@@ -11,6 +11,13 @@ from audit_people import DATASET, content
 from schemas import DatasetFolder
 
 
+@pytest.fixture(autouse=True)
+def gamma_only_where_it_is_tested(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its library takes half a minute to load: other tests run as without the extra."""
+    if not request.node.get_closest_marker("gamma"):
+        monkeypatch.setattr("quality.annotation.gamma.installed", lambda: False)
+
+
 @pytest.fixture
 def write_judged(folder: Callable[..., DatasetFolder]) -> Callable[[Mapping[str, list[dict[str, Any]]]], DatasetFolder]:
     """A function that writes a dataset folder of rows by table."""

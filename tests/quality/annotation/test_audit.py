@@ -22,10 +22,7 @@ from audit_people import (
     careful,
     content,
     contrary,
-    drifting,
-    guessing,
     judge,
-    swapping,
 )
 
 from quality.annotation import exchange, judgements, report, report_html
@@ -42,7 +39,7 @@ def run(
 ) -> tuple[Work, report.AuditReport]:
     """The report of people with these habits."""
     work = Work(room / audit.name)
-    made = make_plan(folder, CHECKS, audit, tuple(habits), work.path, salt="salt")
+    made = make_plan(folder, CHECKS, audit, tuple(habits), work.path)
     exchange.save(work, judge(made, habits), [])
     return work, report.write(folder, work)
 
@@ -121,43 +118,10 @@ def test_what_cannot_be_planned_says_why(judged: DatasetFolder, tmp_path: Path) 
 # --- people
 
 
-def test_careful_people_are_left_alone(write_judged: Write, tmp_path: Path) -> None:
-    folder = write_judged(content(120))
-    for name in ("topic", "better"):
-        _, found = run(folder, BY_NAME[name], tmp_path, GOOD)
-        assert not found.flags
-        assert found.agreement.alpha > 0.8
-
-
-def test_a_spammer_is_found_and_does_not_spoil_the_labels(write_judged: Write, tmp_path: Path) -> None:
-    _, found = run(write_judged(content(120)), BY_NAME["topic"], tmp_path, {**GOOD, CYD: guessing("c")})
-    assert flagged(found) == {(CYD, "guessing")}
-    assert sum(one.state != "right" for one in found.found) <= 4
-
-
-def test_a_drifting_annotator_is_found(write_judged: Write, tmp_path: Path) -> None:
-    _, found = run(write_judged(content(120)), BY_NAME["topic"], tmp_path, {**GOOD, CYD: drifting("c")})
-    assert flagged(found) == {(CYD, "drift")}
-
-
-def test_a_swapped_map_of_labels_is_found(write_judged: Write, tmp_path: Path) -> None:
-    _, found = run(write_judged(content(60)), BY_NAME["topic"], tmp_path, {**GOOD, CYD: swapping("bug", "feature")})
-    assert flagged(found) == {(CYD, "swapped_labels")}
-
-
-def test_one_who_always_takes_the_left_is_found(write_judged: Write, tmp_path: Path) -> None:
-    def left(plan: Plan, item: object, place: int) -> dict[str, str]:
-        person = next(person for person, name in plan.people.items() if name == CYD)
-        return {"label": "second" if item.swapped(person) else "first"}  # pyright: ignore
-
-    _, found = run(write_judged(content(120)), BY_NAME["better"], tmp_path, {**GOOD, CYD: left})
-    assert (CYD, "one_side") in flagged(found)
-
-
 def test_gold_tells_who_is_below_and_settles_what_two_disagree_on(write_judged: Write, tmp_path: Path) -> None:
     gold = "SELECT 'g' || i AS item_id, 'text ' || i AS text, ['bug', 'feature', 'question'][1 + i % 3] AS answer "
     audit = dataclasses.replace(BY_NAME["topic"], gold_sql=gold + "FROM range(20) t(i)", golds=20)
-    habits = {ANN: careful(0, "a"), BEN: guessing("b")}
+    habits = {ANN: careful(0, "a"), BEN: contrary("b")}  # who guesses: test_flags
     _, found = run(write_judged(content(60)), audit, tmp_path, habits)
     assert (BEN, "gold") in flagged(found)
     assert (ANN, "gold") not in flagged(found)

@@ -162,9 +162,3 @@ def test_overlap_of_boxes_is_that_of_their_pixels(a: list[shapes.Box], b: list[s
         for mask, (x, y, width, height, _) in zip(drawn, (one, other), strict=True):
             mask[int(y) : int(y + height), int(x) : int(x + width)] = True
         assert shapes.box_iou(one, other) == pytest.approx(shapes.iou(*drawn))
-
-
-def test_gamma_of_spans() -> None:
-    pytest.importorskip("pygamma_agreement", reason="pygamma-agreement is not installed")
-    same = [Span(0, 5, "x"), Span(8, 12, "y")]
-    assert spans.gamma([("a", same), ("b", same)], 20) == pytest.approx(1)

@@ -94,7 +94,7 @@ def test_every_kind_goes_the_whole_way(
     found = report.write(folder, work)
     assert found.passed
     assert {one.state for one in found.found} == {"right"}
-    scores = {made.people[person.name]: person.score for person in found.people}
+    scores = {made.people[person.name]: person.score or 0.0 for person in found.people}
     assert scores[CYD] < 0.2 < scores[ANN]
     results_of = {one.name: one for one in check(folder, CHECKS).results}
     assert results_of[f"audit.{audit.name}"].status == "passed"
