@@ -162,27 +162,20 @@ def _line(brush: ImageDraw.ImageDraw, points: Points, colour: int) -> None:
 def _of_raster(raster: Raster, groups: int) -> Rendering:
     """Pixels carried over one by one, so that no thin line is lost where it shrinks; where two fall together, the
     group with the larger number has them."""
-    rows, columns = np.nonzero(raster.ink)
-    scale = (CANVAS - 2 * PADDING) / max(np.ptp(rows), np.ptp(columns), 1)
+    found = np.nonzero(raster.ink)
+    lows = [int(places.min()) for places in found]
+    sizes = [int(np.ptp(places)) + 1 for places in found]
+    scale = (CANVAS - 2 * PADDING) / max(sizes)
+    margins = [(CANVAS - size * scale) / 2 for size in sizes]
+    owner = np.zeros((CANVAS, CANVAS), np.int16)
     if scale > 1:  # Each pixel of the canvas looks back, so that there are no gaps.
-        canvas = np.arange(CANVAS)
-        back = [
-            _looked_up(canvas, values, scale, size)
-            for values, size in zip((rows, columns), raster.ink.shape, strict=True)
-        ]
-        inside = (back[0] >= 0)[:, None] & (back[1] >= 0)[None, :]
-        owner = np.where(inside & raster.ink[np.ix_(*back)], raster.group[np.ix_(*back)] + 2, 0)
+        back = [np.floor((np.arange(CANVAS) - margin + 0.5) / scale).astype(np.int64) for margin in margins]
+        inside = [np.flatnonzero((place >= 0) & (place < size)) for place, size in zip(back, sizes, strict=True)]
+        source = np.ix_(*(place[own] + low for place, own, low in zip(back, inside, lows, strict=True)))
+        owner[np.ix_(*inside)] = np.where(raster.ink[source], raster.group[source] + 2, 0)
     else:
-        owner = np.zeros((CANVAS, CANVAS), np.int16)
-        values = raster.group[rows, columns] + 2
-        np.maximum.at(owner, (_placed(rows, scale), _placed(columns, scale)), values.astype(np.int16))
+        middles = zip(found, lows, margins, strict=True)
+        to = tuple(np.floor((place - low + 0.5) * scale + margin).astype(np.int64) for place, low, margin in middles)
+        np.maximum.at(owner, to, (raster.group[found] + 2).astype(np.int16))
     parts = tuple(Part(g, owner == g + 2, owner == g + 2) for g in range(groups) if (owner == g + 2).any())
     return Rendering(png(owner > 0), int(np.count_nonzero(owner)), parts, ())
-
-
-def _looked_up(canvas: np.ndarray, values: np.ndarray, scale: float, size: int) -> np.ndarray:
-    """The source's row (or column) for each of the canvas; -1 where there is none."""
-    low, high = values.min(), values.max()
-    margin = (CANVAS - (high - low) * scale) / 2
-    source = np.floor((canvas - margin) / scale + low + 0.5).astype(np.int64)
-    return np.where((source >= 0) & (source < size), source, -1)

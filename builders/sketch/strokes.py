@@ -97,7 +97,9 @@ def from_offsets(offsets: np.ndarray) -> list[Stroke]:
         raise BadDrawingError("bad_row", f"the points have the shape {offsets.shape}, no rows of three numbers")
     if not np.isin(offsets[:, 2], (0.0, 1.0)).all():
         raise BadDrawingError("bad_pen", "a pen is neither 0 nor 1")
-    return from_pen(np.cumsum(offsets[:, :2], axis=0), offsets[:, 2])
+    with np.errstate(over="ignore"):  # Then it is not finite, and refused.
+        places = np.cumsum(offsets[:, :2], axis=0)
+    return from_pen(places, offsets[:, 2])
 
 
 def from_pen(places: np.ndarray, pen: np.ndarray) -> list[Stroke]:
