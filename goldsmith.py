@@ -662,6 +662,31 @@ def audit_report(folder: Path, work: Path) -> None:
 
 @main.command()
 @click.argument("name")
+@click.argument("model")
+@click.option(
+    "-d", "--data", "--dataset", "data", type=FOLDER, help="Folder of the dataset or a release (default: out/NAME)."
+)
+@click.option("-o", "--out", type=FOLDER, required=True, help="Folder of the outputs; a stopped run goes on in it.")
+@click.option("--revision", help="Commit, tag or branch of a model of the Hub.")
+@click.option("--dtype", type=click.Choice(["float32", "bfloat16", "float16"]), default="float32", show_default=True)
+@click.option("--device", default="cpu", show_default=True, help="As torch names it, such as cuda.")
+@click.option("--batch", type=click.IntRange(1), default=8, show_default=True, help="Prompts at a time.")
+@click.option("--limit", type=click.IntRange(1), help="Drawings of a category at most.")
+def probe(name: str, model: str, data: Path | None, out: Path, **options: Any) -> None:
+    """Ask a model of a folder or of the Hub a dataset's questions; `score` then reads OUT.
+
+    Example: goldsmith probe sketch llava-hf/llava-1.5-7b-hf --device cuda -o out/llava
+    """
+    from builders.registry import get
+
+    prober = getattr(get(name), "probe", None)
+    if prober is None:
+        raise GoldsmithError(f"[{name}] has no probe: it asks models no questions")
+    click.echo(prober(DatasetFolder(data or Path("out") / name), model, out, **options).text())
+
+
+@main.command()
+@click.argument("name")
 @click.argument("predictions", type=click.Path(path_type=Path))
 @click.option("-d", "--dataset", type=FOLDER, help="Folder of the dataset or a release (default: out/NAME).")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")

@@ -1,0 +1,1 @@
+"""The scorer: what a model's orders, maps and heads are worth beside people, baselines and nulls. It needs no torch."""
