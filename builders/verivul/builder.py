@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from builders.verivul.schema import ATTEMPTS, PAIRS, PROGRAMS, REFERENCE, SCHEMA
 
 if TYPE_CHECKING:
     from builders.sources import Sources
-    from schemas import Table
+    from schemas import DatasetFolder, Table
 
 _SPLIT = "test"
 _CALLS = "calls"
@@ -44,6 +45,10 @@ class VeriVul:
     checks = CHECKS
     expected_rejects: frozenset[str] = frozenset()
     reject_budget = 0.0
+
+    def score(self, folder: DatasetFolder, predictions: Path) -> Any:
+        """Score predictions: see `score`."""
+        return import_module("builders.verivul.score").score(folder, predictions)
 
     def plan(self, sources: Sources) -> Iterable[Shard]:
         """A shard for the baseline, one for each Python program and one for each fix."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from builders.verivul import score
+from builders.verivul import predictions, score
 from schemas import GoldsmithError
 
 
@@ -81,11 +81,11 @@ def test_a_file_with_bad_lines(tmp_path):
              json.dumps({"program_id": "vb", "label": "maybe"}),
              json.dumps({"program_id": 3, "label": "safe"}), "\xff", "[" * 100000]  # fmt: skip
     path.write_text("\n".join(lines), encoding="latin-1")
-    found, unreadable = score.read(path)
+    found, unreadable = predictions.read(path)
     assert list(found) == ["va"]
     assert unreadable == 6
     with pytest.raises(GoldsmithError, match="no file"):
-        score.read(tmp_path / "absent")
+        predictions.read(tmp_path / "absent")
     with pytest.raises(GoldsmithError, match="no table"):
         score.score(tmp_path, path)
 
@@ -96,4 +96,16 @@ def test_a_file_with_bad_lines(tmp_path):
      ({"line": 4}, False), ({"variable": "n", "value": "5"}, False), ({"line": "line 7"}, True)],
 )  # fmt: skip
 def test_claims_hold_or_not(claim, true):
-    assert score.holds(claim, PROGRAMS[0]) is true
+    assert predictions.holds(claim, PROGRAMS[0]) is true
+
+
+def test_the_command_finds_the_scorer(tmp_path):
+    from click.testing import CliRunner
+
+    from goldsmith import main
+
+    path = tmp_path / "predictions.jsonl"
+    path.write_text("", encoding="utf-8")
+    result = CliRunner().invoke(main, ["score", "verivul", str(path), "-d", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "no table programs" in result.output
