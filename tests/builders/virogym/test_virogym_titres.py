@@ -33,6 +33,13 @@ def seqneut(*rows: str) -> str:
     return "\n".join(["group,serum,virus,titer,titer_bound,titer_sem,n_replicates", *rows]) + "\n"
 
 
+def found(known: strains.Strains, spelling: str) -> strains.Strain:
+    """The strain of a spelling, which the list must have."""
+    strain = known.find(spelling)
+    assert strain is not None, spelling
+    return strain
+
+
 def assembled(text: str, entry: TitreTask, fasta: str = FASTA) -> tuple[pl.DataFrame, list[tuple[int, int]]]:
     records = read(entry, text, "unstated", "x")
     known = strains.library(StrainList("H3N2", "s", "HA1"), "L", fasta, [])
@@ -82,11 +89,11 @@ def test_passage_histories(history, passage):
 
 def test_an_egg_strain_is_another_strain():
     known = strains.library(StrainList("H3N2", "s", "HA1"), "L", FASTA, [])
-    assert known.find("A/Town/002/2020").sequence == "MKV"
-    assert known.find("A/Town/2/2020X-9").sequence == "MRV"
+    assert found(known, "A/Town/002/2020").sequence == "MKV"
+    assert found(known, "A/Town/2/2020X-9").sequence == "MRV"
     assert known.find("A/Town/2/2020-egg") is None
     assert known.find("A/Town/2/2020", "egg") is None
-    assert known.find("a/town/01/2020_H3N2").strain_id == "A/Town/1/2020|HA1"
+    assert found(known, "a/town/01/2020_H3N2").strain_id == "A/Town/1/2020|HA1"
 
 
 def test_sequences_that_cannot_be_joined_are_refused():
@@ -96,8 +103,8 @@ def test_sequences_that_cannot_be_joined_are_refused():
     reasons = {(place, reason) for place, _, reason, _ in known.refused}
     assert reasons == {("record A/Town/2/2020", "two_sequences"), ("record A/Town/02/2020_H3N2", "two_sequences"),
                        ("record A/Odd/1/2020", "bad_sequence"), ("record A/Gap/1/2020", "bad_sequence")}  # fmt: skip
-    assert known.find("A/Town/1/2020").more == ("record A/Town/001/2020",)
-    new = known.find("A/New/1/2020")
+    assert found(known, "A/Town/1/2020").more == ("record A/Town/001/2020",)
+    new = found(known, "A/New/1/2020")
     assert (new.strain_id, new.sequence, new.span) == ("A/New/1/2020|L", None, None)
 
 
