@@ -5,10 +5,11 @@ from __future__ import annotations
 import duckdb
 
 from quality import sql
+from quality.anomalies import check as anomalies
 from quality.connect import Session
 from quality.ledger import Ledger
 from quality.unique import as_check, check_unique
-from schemas import CheckSet, Figure, GoldsmithError, Plot, Unique, View
+from schemas import Check, CheckSet, Figure, GoldsmithError, Plot, Strange, Unique, View
 
 
 def add_own_views(session: Session, views: tuple[View, ...]) -> None:
@@ -36,15 +37,27 @@ def run_own(ledger: Ledger, checks: CheckSet) -> None:
     for check in checks.checks:
         needs = () if isinstance(check, Unique) else check.needs
         absent = missing(ledger.session, (check.table, *needs))
-        shown = as_check(check) if isinstance(check, Unique) else check
+        shown = _shown(check)
         if absent:
             ledger.skip(shown, f"the dataset has no {', '.join(absent)}")
         elif isinstance(check, Unique):
             check_unique(ledger, check)
+        elif isinstance(check, Strange):
+            anomalies.check_strange(ledger, check)
         elif isinstance(check, Figure):
             ledger.figure(check)
         else:
             ledger.check(check)
+
+
+def _shown(check: Check | Figure | Unique | Strange) -> Check | Figure:
+    """The form that reports show."""
+    match check:
+        case Unique():
+            return as_check(check)
+        case Strange():
+            return anomalies.as_check(check)
+    return check
 
 
 def missing(session: Session, needs: tuple[str, ...]) -> list[str]:

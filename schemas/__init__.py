@@ -10,7 +10,7 @@ import os
 os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4")
 
 from schemas.audits import Attribute, Audit, Show
-from schemas.checks import Check, CheckSet, Figure, Plot, Severity, Unique, View
+from schemas.checks import Check, CheckSet, Figure, Plot, Severity, Strange, Unique, View
 from schemas.errors import GoldsmithError
 from schemas.folder import DatasetFolder
 from schemas.table import Column, Dataset, Table
@@ -38,6 +38,7 @@ __all__ = [
     "Plot",
     "Severity",
     "Show",
+    "Strange",
     "Struct",
     "Table",
     "Text",

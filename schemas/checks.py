@@ -79,6 +79,31 @@ class Unique:
 
 
 @dataclass(frozen=True)
+class Strange:
+    """The rows that are least like the others, for people to look at: listed, never failed (severity `info`).
+
+    A row is as strange as the diversity that leaves with it (`quality.anomalies`).
+
+    Attributes:
+        columns: number columns that measure a row (a missing value counts as the middle one), or one column of numbers
+            in lists of one length, an embedding.
+        by: a column whose values are kept apart (a language, a label): strange is who is unlike its own kind. Groups
+            of fewer than 30 rows are not judged.
+        top: how many rows of a group to list, at most one in twenty.
+        needs: as in `Check`.
+    """
+
+    name: str
+    meaning: str
+    table: str
+    columns: tuple[str, ...]
+    by: str | None = None
+    top: int = 20
+    needs: tuple[str, ...] = ()
+    advice: str = "Listen, look or read: a strange row is a find or a fault."
+
+
+@dataclass(frozen=True)
 class View:
     """A named query that checks and plots share; `materialise` computes it once."""
 
@@ -121,7 +146,7 @@ class Plot:
 class CheckSet:
     """What a dataset adds to the shared checks, in the order it runs and is shown."""
 
-    checks: tuple[Check | Figure | Unique, ...] = ()
+    checks: tuple[Check | Figure | Unique | Strange, ...] = ()
     views: tuple[View, ...] = ()
     plots: tuple[Plot, ...] = ()
     audits: tuple[Audit, ...] = ()
