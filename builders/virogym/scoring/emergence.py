@@ -76,7 +76,7 @@ class EmergenceTruth:
         self.windows = windows.sort("start_T1", "start_T", "window_id")
         self.candidates = truth.table(folder, "emergence", _COLUMNS)
         rules = truth.table(folder, "label_rules", ("label_rule", "definition"))
-        definitions = [json.loads(text) for text in rules["definition"].cast(pl.String)]
+        definitions = [json.loads(text) for text in rules["definition"].to_list()]
         self.rules = {
             rule: definition["absent"] == "zero"
             for rule, definition in zip(rules["label_rule"], definitions, strict=True)

@@ -165,15 +165,20 @@ def _titres(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _windows(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Each window, label and reach with every model's metrics, best average precision first."""
+    """Each window: its own rule first, then the other labels that have a positive candidate; best AP first."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in entries:
         for row in each["report"]["windows"]:
-            key = row["window_id"], row["label"], row["reach"]
-            shown = found.setdefault(key, {**row, "models": []})
+            shown = found.setdefault((row["window_id"], row["label"], row["reach"]), {**row, "models": []})
             shown["models"].append(
                 {"name": each["name"], "baseline": each["baseline"], "scores": row["by_model"]["model"]}
             )
+    windows: dict[str, dict[str, Any]] = {}
     for row in found.values():
         row["models"].sort(key=lambda model: -(model["scores"]["ap"] or 0))
-    return list(found.values())
+        window = windows.setdefault(
+            row["window_id"], {"window_id": row["window_id"], "rule": row["label"], "first": [], "others": []}
+        )
+        if row["positive"]:
+            window["first" if row["label"] == window["rule"] else "others"].append(row)
+    return list(windows.values())

@@ -7,6 +7,8 @@ import random
 from pathlib import Path
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from builders.virogym.schema import AMINO_ACIDS
 from builders.virogym.substitution import BLOSUM62
@@ -96,13 +98,15 @@ def _windows(path: Path, chance: random.Random) -> None:
         {"window_id": "earlier", "start_T": "2020-01", "start_T1": "2021-01", "label_rule": "virogym"},
     ]
     _table(path, "windows", pl.DataFrame(windows))
-    _table(
-        path,
-        "label_rules",
-        pl.DataFrame(
-            {"label_rule": ["other", "virogym"], "definition": ['{"absent": "unknown"}', '{"absent": "zero"}']}
-        ),
+    definitions = pa.array(['{"absent": "unknown"}', '{"absent": "zero"}'])
+    rules = pa.table(
+        {
+            "label_rule": ["other", "virogym"],
+            "definition": pa.ExtensionArray.from_storage(pa.json_(pa.string()), definitions),
+        }
     )
+    (path / "data" / "label_rules").mkdir()
+    pq.write_table(rules, path / "data" / "label_rules" / "test-00000-of-00001.parquet")
     rows = []
     for window in windows:
         for position, wt in enumerate(PROTEINS["made_a"], 1):

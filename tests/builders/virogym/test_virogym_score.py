@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 from scored_virogym import ASSAYS, PARTLY, PROTEINS, write
 
+from builders.build import build
 from builders.virogym import baselines
 from builders.virogym.builder import BUILDER
 from builders.virogym.scoring.predictions import Predictions
@@ -242,7 +243,14 @@ def test_baselines_and_leaderboard_from_the_command_line(folder, some, tmp_path)
     assert "my &lt;model&gt;" in text
     assert "my <model>" not in text
     assert "http" not in text  # nothing is fetched
-    for word in ("human sera", "ferret sera", "earlier: virogym", "2 of 3", "site mean"):
+    for word in (
+        "human sera",
+        "ferret sera",
+        ">earlier<",
+        "virogym, reachable by one nucleotide",
+        "2 of 3",
+        "site mean",
+    ):
         assert word in text
     twice = CliRunner().invoke(main, ["leaderboard", *where, str(page), *[f"m={tmp_path / 'blosum62.parquet'}"] * 2])
     assert isinstance(twice.exception, GoldsmithError)
@@ -309,3 +317,16 @@ def test_a_language_model_predicts_through_the_command(folder, tmp_path):
     assert rows["score"].to_numpy() == pytest.approx(alone, abs=1e-6)
     with pytest.raises(GoldsmithError, match="none of the dataset's"):
         predict.predict(str(tmp_path / "esm"), None, folder, "dms", ["Q"], 8, "cpu", note=print)
+
+
+def test_the_bundled_sample_is_scored_in_every_task(tmp_path, sample):
+    """The tables as the builder writes them, not as this test folder does."""
+    built = tmp_path / "built"
+    build(BUILDER, sample(), built, progress=False)
+    folder = DatasetFolder(built)
+    scorer = Scorer(folder)
+    tasks = {"site-mean": "dms", "grantham": "dms", "hamming": "neutralisation", "codon": "emergence"}
+    for name, task in tasks.items():
+        report = scorer.score(Predictions.of(name, task, baselines.predict(name, folder, {})))
+        assert report.to_json()["groups"] > 0
+        assert report.text().startswith(name)
