@@ -137,27 +137,35 @@ def _watch(process: subprocess.Popen[bytes], out: Path, limits: Limits) -> str |
             continue
         if time.time() - since > (limits.seconds if current else 60):
             reason = "time_limit"
-        elif _megabytes(process.pid) > limits.megabytes:
+        elif sum(_family(process.pid).values()) > limits.megabytes:
             reason = "memory_limit"
         if reason:
             break
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    for pid in (*_family(process.pid), process.pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     process.wait()
     return reason
 
 
-def _megabytes(session: int) -> float:
-    """Resident memory of all processes of a session; 0 where /proc is absent."""
-    total = 0
+def _family(pid: int) -> dict[int, float]:
+    """Resident megabytes of all processes below a process, by their ids; none where /proc is absent.
+
+    The browser is found by its parents: it has a session of its own.
+    """
+    parents: dict[int, int] = {}
+    memory: dict[int, float] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[3]) == session:
-                total += int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+            child = int(stat.parent.name)
+            parents[child], memory[child] = int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE") / 1e6
         except (OSError, ValueError, IndexError):
             continue
-    return total / 1e6
+    below = {pid}
+    while more := {child for child, parent in parents.items() if parent in below and child not in below}:
+        below |= more
+    return {child: memory[child] for child in below - {pid}}
 
 
 def _write_rejects(out: Path, entries: Sequence[PageEntry]) -> None:
