@@ -34,6 +34,7 @@ class Tried:
     abstained: int
     correct: int
     right_before: int
+    iou_sum: float | None
 
 
 def colours(generator: Generator, pixels: np.ndarray, claims: Sequence[Claim]) -> Tried | None:
@@ -68,19 +69,26 @@ def object_masks(generator: Generator, pixels: np.ndarray, claims: Sequence[Clai
     ]
     made = generator.run(Scene(pixels, None, shown))
     mine = [each for each in made if each.proposal.parent in truth and each.proposal.concept.level == "object"]
-    right = [each.proposal.mask.iou(truth[each.proposal.parent or ""]) >= SAME for each in mine]
-    return _tried("object", mine, right, len(truth))
+    return _regions("object", mine, [truth[each.proposal.parent or ""] for each in mine], len(truth))
 
 
 def motion(generator: Generator, pixels: np.ndarray, following: np.ndarray, truth: Mask) -> Tried:
     """Hide a masklet; two frames are shown."""
     made = generator.run(Scene(pixels, following, ()))
     mine = [each for each in made if each.proposal.concept.level == "motion"]
-    return _tried("motion", mine, [each.proposal.mask.iou(truth) >= SAME for each in mine], 1)
+    return _regions("motion", mine, [truth] * len(mine), 1)
 
 
-def _tried(level: str, made: Sequence[Generated], right: Sequence[bool], truths: int) -> Tried:
+def _regions(level: str, made: Sequence[Generated], hidden: Sequence[Mask], truths: int) -> Tried:
+    """Proposals beside the regions that they should be."""
+    found = [each.proposal.mask.iou(mask) for each, mask in zip(made, hidden, strict=True)]
+    return _tried(level, made, [iou >= SAME for iou in found], truths, round(sum(found), 6))
+
+
+def _tried(
+    level: str, made: Sequence[Generated], right: Sequence[bool], truths: int, iou_sum: float | None = None
+) -> Tried:
     accepted = [good for each, good in zip(made, right, strict=True) if each.decision.status == "accepted"]
     abstained = sum(each.decision.status == "abstained" for each in made)
     method = made[0].proposal.method if made else "nothing proposed"
-    return Tried(level, method, truths, len(made), len(accepted), abstained, sum(accepted), sum(right))
+    return Tried(level, method, truths, len(made), len(accepted), abstained, sum(accepted), sum(right), iou_sum)

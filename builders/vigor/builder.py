@@ -16,19 +16,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.api import Batch, Read, Reject, Shard
-from builders.vigor import audit, backtest, gallery, tables
+from builders.vigor import audit, tables
 from builders.vigor.checks import CHECKS
-from builders.vigor.forms import Claim, Concept, Picture, Problem, Reader
+from builders.vigor.forms import Concept, Picture
 from builders.vigor.generate import Generator, offline
-from builders.vigor.pixels import load_rgb
-from builders.vigor.proposals import Scene
+from builders.vigor.pictures import build_pictures, reject
 from builders.vigor.proposals.colour import colour_concept
 from builders.vigor.proposals.lines import LINE
 from builders.vigor.proposals.motion import MOVING
 from builders.vigor.proposals.texture import Textures, from_folder
 from builders.vigor.rationales import Lexicon
 from builders.vigor.readers import READERS, open_source
-from builders.vigor.schema import AUDITS, BACKTESTS, CONCEPTS, GALLERY, GROUNDINGS, IMAGES, RATIONALES, VIGOR
+from builders.vigor.schema import AUDITS, CONCEPTS, RATIONALES, SPLIT, VIGOR
 from builders.vigor.verify.questions import read_answers
 from builders.vigor.words import COLOURS
 from schemas import DatasetFolder
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 PICTURES = 200
 """Pictures of a shard; the frames of a clip stay together."""
 EXPECTED = frozenset({"empty_mask", "no_carrier", "self_relation"})
-SPLIT = "test"
 
 
 class Vigor:
@@ -72,13 +70,16 @@ class Vigor:
         """The rows of one shard."""
         match shard.parameters["kind"]:
             case "pictures":
-                yield from _pictures(shard, sources)
+                name, first = shard.inputs[0], shard.parameters["first"]
+                reader = open_source(name, sources.path(name))
+                pictures = reader.pictures()[first : first + shard.parameters["count"]]
+                yield from build_pictures(name, reader, pictures, _generator(sources, shard.inputs))
             case "strays":
                 name = shard.inputs[0]
                 strays = open_source(name, sources.path(name)).strays()
-                for each in strays:
-                    yield Reject("groundings", each.reason, each.message, name, each.place, each.record)
-                yield Read(name, "groundings", len(strays))
+                yield from (reject(name, each) for each in strays)
+                for table, count in Counter(each.table for each in strays).items():
+                    yield Read(name, table, count)
             case "concepts":
                 yield from _concepts(shard, sources)
             case "rationales":
@@ -111,160 +112,6 @@ def _generator(sources: Sources, inputs: Sequence[str]) -> Generator:
     answers = read_answers(sources.path("answers")) if "answers" in inputs else {}
     textures: Textures | None = from_folder(sources.path("textures")) if "textures" in inputs else None
     return offline(answers, textures)
-
-
-def _pictures(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
-    """The images, groundings, back-tests and gallery of some pictures of one source."""
-    name = shard.inputs[0]
-    reader = open_source(name, sources.path(name))
-    first, count = shard.parameters["first"], shard.parameters["count"]
-    pictures = reader.pictures()[first : first + count]
-    generator = _generator(sources, shard.inputs)
-    rows = [tables.image_row(name, picture) for picture in pictures]
-    places = [picture.place for picture in pictures]
-    yield Batch("images", SPLIT, tables.batch(IMAGES, rows), name, places)
-    yield Read(name, "images", len(rows))
-    work = _Work(name, reader, pictures, generator)
-    for picture in pictures:
-        yield from work.picture(picture)
-    yield from work.rest()
-
-
-class _Work:
-    """What grows while the pictures of a shard are gone through."""
-
-    def __init__(self, name: str, reader: Reader, pictures: Sequence[Picture], generator: Generator) -> None:
-        self._name = name
-        self._reader = reader
-        self._generator = generator
-        self._frames = {(each.clip, each.frame): each for each in pictures if each.clip is not None}
-        self._claims: dict[str, list[Claim]] = {}
-        self._rows: list[dict[str, Any]] = []
-        self._places: list[str] = []
-        self._merged: list[tuple[int, str]] = []
-        self._tried: list[dict[str, Any]] = []
-        self._tried_places: list[str] = []
-        self._pictures = {tables.image_id(name, each.key): each for each in pictures}
-        self._records = 0
-
-    def picture(self, picture: Picture) -> Iterator[Reject]:
-        """Take over the claims of a picture, then propose what is missing."""
-        claims: list[Claim] = []
-        self._records += self._reader.records(picture)
-        for item in self._reader.claims(picture):
-            if isinstance(item, Problem):
-                yield self._reject(item)
-            else:
-                claims.append(item)
-        known = {claim.key for claim in claims}
-        kept = []
-        for claim in claims:
-            if all(end is None or end in known for end in (claim.parent, claim.subject, claim.object)):
-                kept.append(claim)
-                continue
-            known.discard(claim.key)
-            for place in (claim.place, *claim.merged):
-                yield self._reject(Problem("no_carrier", "what it belongs to was rejected", place, claim.concept.id))
-        frame_ids = {
-            frame: tables.image_id(self._name, each.key)
-            for (clip, frame), each in self._frames.items()
-            if clip == picture.clip and frame is not None
-        }
-        for claim in kept:
-            self._merged += [(len(self._rows), place) for place in claim.merged]
-            self._add(tables.claim_row(self._name, picture, claim, frame_ids), claim.place)
-        self._claims[picture.key] = kept
-        if picture.path is not None:
-            self._look(picture, kept)
-
-    def _look(self, picture: Picture, claims: list[Claim]) -> None:
-        """Propose for a picture whose pixels are at hand, and try the generator where its truth can be hidden."""
-        assert picture.path is not None
-        pixels = load_rgb(picture.path)
-        if pixels.shape[:2] != (picture.height, picture.width):
-            return  # Masks of another size say nothing about these pixels; a check names the picture.
-        later = self._frames.get((picture.clip, (picture.frame or 0) + 1)) if picture.clip is not None else None
-        following = load_rgb(later.path) if later is not None and later.path is not None else None
-        masklets = [
-            claim
-            for each in self._frames.values()
-            if each.clip == picture.clip and each.frame == 0
-            for claim in self._claims.get(each.key, ())
-            if claim.frames
-        ]
-        for made in self._generator.run(Scene(pixels, None if masklets else following, claims)):
-            self._add(tables.generated_row(self._name, picture, made), picture.place)
-            self._records += 1
-        tried = [
-            backtest.colours(self._generator, pixels, claims),
-            backtest.object_masks(self._generator, pixels, claims),
-        ]
-        for claim in masklets:
-            truth = dict(claim.frames).get(picture.frame or 0)
-            if claim.concept.level == "motion" and truth is not None and following is not None:
-                tried.append(backtest.motion(self._generator, pixels, following, truth))
-        for each in tried:
-            if each is not None:
-                self._tried.append({"image_id": tables.image_id(self._name, picture.key), **vars(each)})
-                self._tried_places.append(picture.place)
-
-    def rest(self) -> Iterator[Batch | Read]:
-        """Everything that was kept."""
-        if self._rows:
-            rows = tables.batch(GROUNDINGS, self._rows)
-            yield Batch("groundings", SPLIT, rows, self._name, self._places, self._merged)
-        yield Read(self._name, "groundings", self._records)
-        if self._tried:
-            rows = tables.batch(BACKTESTS, _together(self._tried))
-            places = [self._pictures[image].place for image in rows.column("image_id").to_pylist()]
-            yield Batch("backtests", SPLIT, rows, self._name, places)
-        yield from self._gallery()
-
-    def _gallery(self) -> Iterator[Batch]:
-        by_id = {row["grounding_id"]: row for row in self._rows}
-        rows, places = [], []
-        for row in gallery.chosen(self._rows):
-            picture = self._pictures[row["image_id"]]
-            masks = gallery.regions(row, by_id, picture.height, picture.width)
-            if not masks:
-                continue
-            allowed = tables.releasable(picture.licence) and picture.path is not None
-            pixels = load_rgb(picture.path) if allowed and picture.path is not None else None
-            file = {"bytes": gallery.overlay(pixels, masks), "path": "overlay.jpg"}
-            caption = row["concept_id"] + (f": {row['why']}" if row["why"] else "")
-            rows.append(
-                {
-                    "grounding_id": row["grounding_id"],
-                    "level": row["level"],
-                    "status": row["status"],
-                    "caption": caption,
-                    "overlay": file,
-                }
-            )
-            places.append(picture.place)
-        if rows:
-            yield Batch("gallery", SPLIT, tables.batch(GALLERY, rows), self._name, places)
-
-    def _add(self, row: dict[str, Any], place: str) -> None:
-        self._rows.append(row)
-        self._places.append(place)
-
-    def _reject(self, problem: Problem) -> Reject:
-        return Reject("groundings", problem.reason, problem.message, self._name, problem.place, problem.record)
-
-
-def _together(tried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows of one picture, level and method added up (two masklets of one frame)."""
-    found: dict[tuple[str, str, str], Counter[str]] = {}
-    for row in tried:
-        key = (row["image_id"], row["level"], row["method"])
-        counts = {name: value for name, value in row.items() if isinstance(value, int)}
-        found.setdefault(key, Counter()).update(counts)
-    names = ("truths", "proposed", "accepted", "abstained", "correct", "right_before")
-    return [
-        {"image_id": image, "level": level, "method": method, **{name: counts[name] for name in names}}
-        for (image, level, method), counts in found.items()
-    ]
 
 
 def _vocabulary(names: Sequence[str], sources: Sources) -> dict[str, list[tuple[str, Concept, str]]]:

@@ -1,9 +1,11 @@
-"""What VIGOR asks of its rows, beside the shared checks. Pictures for the report are in `plots`."""
+"""What VIGOR asks of its rows, beside the shared checks; of generated ones in `checks_generated`. Pictures for the
+report are in `plots`."""
 
 from __future__ import annotations
 
+from builders.vigor.checks_generated import GENERATED, PEOPLE
 from builders.vigor.plots import PLOTS
-from schemas import Audit, Check, CheckSet, Figure, Show, View
+from schemas import Check, CheckSet, View
 
 BOX_FITS = View(
     "box_fits",
@@ -112,23 +114,6 @@ _TWICE = Check(
     " WHERE level = 'relation' AND truth = 'present' QUALIFY row_number() OVER"
     " (PARTITION BY concept_id, subject_id, object_id ORDER BY grounding_id) > 1",
 )
-_EVIDENCE = Check(
-    "generated_without_evidence",
-    "A generated grounding has its method, votes, reason and policy, and an accepted one its score.",
-    "block",
-    "groundings",
-    "SELECT grounding_id AS id, 'evidence is missing' AS message FROM groundings WHERE origin = 'generated'"
-    " AND (method IS NULL OR votes IS NULL OR why IS NULL OR policy IS NULL OR (status = 'accepted' AND score IS"
-    " NULL))",
-)
-_ABSTAINED = Check(
-    "undecided_counts_as_truth",
-    "What was abstained from or rejected is unknown: neither positive nor negative.",
-    "block",
-    "groundings",
-    "SELECT grounding_id AS id, status || ' but ' || truth AS message FROM groundings"
-    " WHERE status IN ('abstained', 'rejected') AND truth <> 'unknown'",
-)
 _ABSENT = Check(
     "absence_nobody_said",
     "A concept is absent only where a source says so, and then it has no region.",
@@ -197,105 +182,12 @@ _FRAMES = Check(
     " ON c.source = i.source AND c.clip = i.clip WHERE g.frames IS NOT NULL AND len(g.frames) <> n",
     needs=("images",),
 )
-_UNRELEASED = Check(
-    "level_without_audit",
-    "Generated groundings are of a level whose audit shows its target.",
-    "drop",
-    "groundings",
-    "SELECT grounding_id AS id, format('{}: {} of {} audited are wrong, bound {:.3f}, target {}', level, errors,"
-    " audited,"
-    " bound, target) AS message FROM groundings JOIN levels USING (level) WHERE status = 'accepted' AND NOT released",
-    needs=("levels",),
-    advice="Draw a fresh sample (python -m builders.vigor.audit draw), judge it, and build with it.",
-)
-_UNRELEASED_GALLERY = Check(
-    "picture_of_a_level_without_audit",
-    "Overlays of accepted groundings are of a level whose audit shows its target.",
-    "drop",
-    "gallery",
-    "SELECT grounding_id AS id, level AS message FROM gallery JOIN levels USING (level) WHERE status ="
-    " 'accepted' AND NOT released",
-    needs=("levels",),
-)
-_AUDIT_PICTURES = Check(
-    "two_audited_in_one_picture",
-    "An audit holds at most one item of a picture: items of a picture err together.",
-    "block",
-    "audits",
-    "SELECT audit_id AS id, image_id || ' has another audited item' AS message FROM audits"
-    " JOIN (SELECT grounding_id, image_id FROM groundings) USING (grounding_id)"
-    " QUALIFY row_number() OVER (PARTITION BY audits.level, round, image_id ORDER BY audit_id) > 1",
-    needs=("groundings",),
-)
-_AUDIT_STRAYS = Check(
-    "audited_but_not_accepted",
-    "An audited item is an accepted grounding of this dataset.",
-    "block",
-    "audits",
-    "SELECT audit_id AS id, 'no accepted grounding of this level is called so' AS message FROM audits"
-    " JOIN levels USING (level) ANTI JOIN (SELECT grounding_id, level FROM groundings WHERE status = 'accepted') g"
-    " ON g.grounding_id = audits.grounding_id AND g.level = audits.level WHERE levels.accepted > 0",
-    needs=("groundings", "levels"),
-    advice="It was drawn from another build: an audit speaks only of the items it was drawn from.",
-)
-_BOUND = Figure(
-    "audit_bound",
-    "Lower bound on the precision of a level's generated groundings.",
-    "warn",
-    "levels",
-    "SELECT level AS subject, bound AS value, target AS low, format('{} wrong of {}', errors, audited) AS message"
-    " FROM levels WHERE accepted > 0",
-)
-_PRECISION = Figure(
-    "backtest_precision",
-    "Share of accepted groundings that are right where the truth was hidden.",
-    "info",
-    "backtests",
-    "SELECT level || ', ' || method AS subject, sum(correct) / sum(accepted) AS value FROM backtests GROUP BY"
-    " level, method"
-    " HAVING sum(accepted) > 0 ORDER BY ALL",
-)
-_COVERAGE = Figure(
-    "backtest_coverage",
-    "Share of hidden groundings that were found and accepted.",
-    "info",
-    "backtests",
-    "SELECT level || ', ' || method AS subject, sum(correct) / sum(truths) AS value FROM backtests GROUP BY"
-    " level, method"
-    " HAVING sum(truths) > 0 ORDER BY ALL",
-)
-_GENERATED = Figure(
-    "generated_share",
-    "Share of a level's present groundings that was generated.",
-    "info",
-    "levels",
-    "SELECT level AS subject, generated_share AS value FROM levels",
-)
-
-_PEOPLE = Audit(
-    "grounding",
-    "Is the concept in the picture, and does the outlined region show it?",
-    "choice",
-    "groundings",
-    "SELECT g.grounding_id AS item_id, o.overlay, c.lemma AS concept, g.level AS stratum, g.method AS made_by,"
-    " 'yes' AS answer"
-    " FROM groundings g JOIN gallery o USING (grounding_id) JOIN concepts c USING (concept_id) WHERE g.status ="
-    " 'accepted'",
-    (Show("overlay", "image", "The region is bright and outlined"), Show("concept", "text", "Concept")),
-    labels=("yes", "no"),
-    max_error=0.05,
-    severity="drop",
-    needs=("gallery", "concepts"),
-)
-"""One accepted item a picture and level (the gallery holds exactly that), so that items are independent."""
-
 CHECKS = CheckSet(
     checks=(
         _SIZES, _LICENCE, _CONTRADICTED, _CONTRADICTED_ROWS, _ONE_BOX, _AREA, _POLYGON_AREA, _TINY, _SAME_BOX, _FRAMES,
-        _ENDS, _TWICE, _INSIDE, _COLOURS, _ABSENT, _BOTH, _EVIDENCE, _ABSTAINED, _UNRELEASED, _UNRELEASED_GALLERY,
-        _AUDIT_PICTURES, _AUDIT_STRAYS, _BOUND, _PRECISION, _COVERAGE, _GENERATED,
+        _ENDS, _TWICE, _INSIDE, _COLOURS, _ABSENT, _BOTH, *GENERATED,
     ),
     views=(BOX_FITS, CONTRADICTED),
     plots=PLOTS,
-    audits=(_PEOPLE,),
+    audits=(PEOPLE,),
 )  # fmt: skip

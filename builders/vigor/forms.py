@@ -6,15 +6,15 @@ written down as a negative.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
-from builders.vigor.masks import Box, Mask
-from schemas import GoldsmithError
+from builders.vigor.masks import Mask
+from builders.vigor.values import BadValueError, Box
 
 LEVELS = ("low", "intermediate", "object", "part", "motion", "relation")
 TRUTHS = ("present", "absent", "unknown")
@@ -50,8 +50,14 @@ class Concept:
 
 
 def named(level: str, name: str, **more: Any) -> Concept:
-    """A concept from a source's own name for it: case, underscores and a sense in brackets are taken apart."""
+    """A concept from a source's own name for it: case, underscores and a sense in brackets are taken apart.
+
+    Raises:
+        BadValueError: nothing is left of it.
+    """
     text = " ".join(name.replace("_", " ").lower().split())
+    if not text:
+        raise BadValueError("wrong_type", f"the name {name!r} has no letter")
     if level == "low":
         text = re.sub(r"\bgray\b", "grey", text)
     sense = more.pop("sense", "")
@@ -125,14 +131,75 @@ class Claim:
     merged: tuple[str, ...] = ()
 
 
+def short(record: Any) -> str:
+    """A record for the rejects, without the run lengths and points."""
+    if isinstance(record, dict):
+        record = {name: value for name, value in record.items() if name not in ("segmentation", "segmentations")}
+    return _writable(json.dumps(record, ensure_ascii=False, sort_keys=True, default=str)[:400])
+
+
+def _writable(text: str) -> str:
+    """The same, half characters spelled out: they cannot be written as UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def called(record: Any, key: str = "id") -> str:
+    """What a record is called where its place is said, whatever it holds there."""
+    return repr(record.get(key))[:40].strip("'") if isinstance(record, dict) else "without a name"
+
+
 @dataclass(frozen=True)
 class Problem:
-    """A record of the source that becomes no claim."""
+    """A record of the source that becomes no row of `table`."""
 
     reason: str
     message: str
     place: str
     record: str = ""
+    table: str = "groundings"
+
+    @classmethod
+    def of(cls, error: BadValueError, place: str, record: Any, table: str = "groundings") -> Problem:
+        """What is wrong with a value of a record."""
+        return cls(error.reason, _writable(str(error)[:400]), place, short(record), table)
+
+
+def attempt(make: Callable[[], Claim], place: str, record: Any) -> Claim | Problem:
+    """The claim that `make` makes of a record, or what is wrong with it."""
+    try:
+        return make()
+    except BadValueError as error:
+        return Problem.of(error, place, record)
+
+
+def settle(items: Iterable[Claim | Problem]) -> tuple[list[Claim], list[Problem]]:
+    """The claims of a picture that stand, and what is wrong with the others: those said under an earlier one's key, and
+    those whose whole, bearer or ends do not stand."""
+    claims: dict[str, Claim] = {}
+    problems: list[Problem] = []
+    for item in items:
+        if isinstance(item, Problem):
+            problems.append(item)
+        elif item.key in claims:
+            problems += _lost(item, "duplicate_id", f"an earlier record is called {item.key}, too")
+        else:
+            claims[item.key] = item
+    fallen = True
+    while fallen:
+        fallen = [
+            claim
+            for claim in claims.values()
+            if any(end is not None and end not in claims for end in (claim.parent, claim.subject, claim.object))
+        ]
+        for claim in fallen:
+            del claims[claim.key]
+            problems += _lost(claim, "no_carrier", "what it belongs to was rejected")
+    return list(claims.values()), problems
+
+
+def _lost(claim: Claim, reason: str, message: str) -> list[Problem]:
+    """The records of a claim, as problems."""
+    return [Problem(reason, message, place, claim.concept.id) for place in (claim.place, *claim.merged)]
 
 
 class Reader(Protocol):
@@ -155,57 +222,5 @@ class Reader(Protocol):
         ...
 
     def strays(self) -> list[Problem]:
-        """Records that belong to no picture."""
+        """Records that belong to no picture, and pictures and concepts that cannot be used."""
         ...
-
-
-@lru_cache(maxsize=4)
-def _load(path: Path, stamp: int) -> Any:
-    import json
-
-    try:
-        return json.loads(path.read_bytes())
-    except ValueError as error:
-        raise GoldsmithError(f"[{path.name}] is no JSON ({error}): fetch it again, whole") from None
-
-
-def load_json(path: Path) -> Any:
-    """The content of a JSON file; the last few are kept, for shards of one source read the same file."""
-    return _load(path, path.stat().st_mtime_ns)
-
-
-def json_files(folder: Path) -> list[Path]:
-    """All JSON files below a folder, sorted."""
-    return sorted(path for path in folder.rglob("*.json") if not path.name.startswith("."))
-
-
-class Files:
-    """The pictures below a folder, found by the end of their path (`car/00000.jpg`, or `00000.jpg` alone)."""
-
-    def __init__(self, folder: Path) -> None:
-        kinds = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
-        self._paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in kinds]
-        self._ends: dict[str, Path] = {}
-        for path in self._paths:
-            parts = path.relative_to(folder).parts
-            for start in range(len(parts)):
-                self._ends.setdefault("/".join(parts[start:]), path)
-
-    def all(self) -> list[Path]:
-        """Every picture."""
-        return self._paths
-
-    def find(self, *names: str, not_in: str = "") -> Path | None:
-        """The first of `names` that there is. A name with a folder falls back to its last part (COCO's own layout)."""
-        for name in names:
-            found = self._ends.get(name) or self._ends.get(name.rpartition("/")[2])
-            if found is not None and (not not_in or not_in not in found.parts):
-                return found
-        return None
-
-
-def short(record: Any) -> str:
-    """A record for the rejects, without the run lengths and points."""
-    import json
-
-    return json.dumps(record, ensure_ascii=False, sort_keys=True, default=str)[:400]

@@ -15,19 +15,11 @@ from typing import Any
 
 import numpy as np
 
-Box = tuple[float, float, float, float]
-"""x, y, width, height in pixels; x and y of the upper left corner."""
-
-FARTHEST = 1_000_000
-"""No coordinate of a picture is farther out, in pixels."""
+from builders.vigor.values import FARTHEST, BadValueError, Box
 
 
-class BadMaskError(Exception):
-    """A mask that cannot be used. `reason` is a short code, the message is for people."""
-
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
+class BadMaskError(BadValueError):
+    """A mask that cannot be used."""
 
 
 @dataclass(frozen=True)
@@ -138,15 +130,15 @@ def from_polygons(rings: Sequence[Any], height: int, width: int) -> Mask:
                 "bad_polygon", f"a polygon needs three points or more as x, y pairs, this one has {size}"
             )
         try:
-            points = np.asarray(ring, dtype=float)
-        except (TypeError, ValueError):
-            raise BadMaskError("bad_polygon", "a polygon has a coordinate that is no number") from None
-        if not np.isfinite(points).all():
+            points = np.asarray(ring)
+        except ValueError:  # Lists of different lengths in it.
+            points = np.empty(0, object)
+        if points.ndim != 1 or points.dtype.kind not in "iuf" or not np.isfinite(points).all():
             raise BadMaskError("bad_polygon", "a polygon has a coordinate that is no number")
         # rlemasklib asks for memory by the coordinate, and aborts where it gets none.
         if np.abs(points).max() > FARTHEST:
             raise BadMaskError("bad_polygon", f"a polygon has a coordinate beyond {FARTHEST:,}")
-        encoded.append(rlemasklib.from_polygon(points, imshape=(height, width)))
+        encoded.append(rlemasklib.from_polygon(points.astype(float), imshape=(height, width)))
     merged = encoded[0] if len(encoded) == 1 else rlemasklib.union(encoded)
     return Mask(height, width, merged["counts"].decode("ascii"))
 
@@ -158,8 +150,8 @@ def from_rle(rle: dict[str, Any], height: int, width: int) -> Mask:
         BadMaskError: size or counts are not those of the picture.
     """
     size, counts = rle.get("size"), rle.get("counts")
-    if list(size or ()) != [height, width]:
-        swapped = " (height and width are swapped)" if list(size or ()) == [width, height] else ""
+    if size != [height, width]:
+        swapped = " (height and width are swapped)" if size == [width, height] else ""
         raise BadMaskError("bad_size", f"the mask says size {size}, the picture has [{height}, {width}]{swapped}")
     numbers = uncompressed(counts) if isinstance(counts, str | bytes) else counts
     if not isinstance(numbers, list) or any(type(number) is not int or number < 0 for number in numbers):

@@ -20,13 +20,13 @@ _ORIENTATION = 0x0112
 
 def load_rgb(path: Path) -> np.ndarray:
     """uint8 (height, width, 3), upright."""
-    with _opened(path) as image:
+    with opened(path) as image:
         return np.asarray(ImageOps.exif_transpose(image).convert("RGB"))
 
 
 def load_labels(path: Path) -> np.ndarray:
     """uint8 (height, width) of a mask file: palette indices or grey values as they stand, never colours."""
-    with _opened(path) as image:
+    with opened(path) as image:
         if image.mode not in ("P", "L", "1"):
             return np.asarray(image.convert("RGB"))[..., 0]
         return np.asarray(image.convert("L") if image.mode == "1" else image)
@@ -38,7 +38,7 @@ def upright(path: Path) -> tuple[bytes, int, int, bool]:
     A file that was turned is written anew, as PNG; any other is passed on byte by byte.
     """
     data = path.read_bytes()
-    with _opened(path) as image:
+    with opened(path) as image:
         if image.getexif().get(_ORIENTATION, 1) in (0, 1):
             return data, image.width, image.height, False
         turned = ImageOps.exif_transpose(image)
@@ -65,8 +65,19 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _opened(path: Path) -> Image.Image:
+def opened(path: Path, whole: bool = True) -> Image.Image:
+    """A picture; `whole` reads all of it, for a header alone would pass a file that was cut off.
+
+    Raises:
+        GoldsmithError: it cannot be read.
+    """
     try:
-        return Image.open(path)
-    except OSError as error:
-        raise GoldsmithError(f"[{path.name}] is no picture that can be read ({error}): fetch it again, whole") from None
+        image = Image.open(path)
+        if whole:
+            image.load()
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        reason = " ".join(str(error).split()).replace(str(path), path.name)
+        raise GoldsmithError(
+            f"[{path.name}] is no picture that can be read ({reason}): fetch it again, whole"
+        ) from None
+    return image

@@ -33,13 +33,13 @@ PLOTS = (
     Plot(
         "backtests",
         "Back-test: the generator where the truth was hidden",
-        "`precision_before` is of all proposals, `precision` of the accepted ones; `coverage` is of all that was"
-        " hidden.",
+        "`precision_before` and `mean_iou` (of regions) are of all proposals, `precision` of the accepted ones;"
+        " `coverage` is of all that was hidden.",
         "table",
         "SELECT b.level AS level, i.source AS source, b.method AS method, count(*) AS pictures,"
         " sum(truths)::BIGINT AS hidden, sum(proposed)::BIGINT AS proposed,"
         " sum(b.accepted)::BIGINT AS accepted, round(sum(right_before) / nullif(sum(proposed), 0), 3) AS"
-        " precision_before,"
+        " precision_before, round(sum(iou_sum) / nullif(sum(proposed), 0), 3) AS mean_iou,"
         " round(sum(correct) / nullif(sum(b.accepted), 0), 3) AS precision, round(sum(correct) /"
         " nullif(sum(truths), 0), 3)"
         f" AS coverage FROM backtests b JOIN images i USING (image_id) GROUP BY b.level, i.source, b.method ORDER BY"

@@ -10,7 +10,8 @@ from schemas import Bool, Column, Dataset, Float, Image, Int, Json, List, Struct
 
 STATUSES = ("reused", "accepted", "abstained", "rejected")
 SCOPES = ("asserted", "negated", "hypothetical", "question")
-_SPLITS = ("test",)
+SPLIT = "test"
+_SPLITS = (SPLIT,)
 _BOX = List(Float())
 
 IMAGES = Table(
@@ -174,6 +175,13 @@ BACKTESTS = Table(
         Column("abstained", Int(32), "Abstained from.", minimum=0),
         Column("correct", Int(32), "Accepted ones that agree with the truth.", minimum=0),
         Column("right_before", Int(32), "Proposals that agree with the truth, before verification.", minimum=0),
+        Column(
+            "iou_sum",
+            Float(),
+            "Sum over the proposals of their IoU with what was hidden; missing where no regions were hidden.",
+            nullable=True,
+            minimum=0,
+        ),
     ),
     key=("image_id", "level", "method"),
     splits=_SPLITS,
@@ -251,7 +259,7 @@ LEVELS_TABLE = Table(
             maximum=1,
         ),
         Column("target", Float(), "What the bound must reach.", minimum=0, maximum=1),
-        Column("released", Bool(), "Whether it does. If not, the generated groundings leave a release."),
+        Column("released", Bool(), "Whether it does. If not, the accepted groundings leave a release."),
         Column("tested_truths", Int(64), "Hidden groundings of the back-test.", minimum=0),
         Column("tested_accepted", Int(64), "Accepted in the back-test.", minimum=0),
         Column("tested_precision", Float(), "Right ones of those.", nullable=True, minimum=0, maximum=1),

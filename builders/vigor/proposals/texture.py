@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from builders.vigor.forms import Concept, Files
+from builders.vigor.files import Files
+from builders.vigor.forms import Concept
 from builders.vigor.masks import from_array
 from builders.vigor.pixels import load_rgb
 from builders.vigor.proposals import Proposal, Scene

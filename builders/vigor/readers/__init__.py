@@ -10,10 +10,12 @@ from typing import Final
 from builders.vigor.forms import Reader
 from builders.vigor.readers.ade20k import Ade20k
 from builders.vigor.readers.coco import Coco
-from builders.vigor.readers.panoptic import Panoptic, Psg
+from builders.vigor.readers.gqa import Gqa
+from builders.vigor.readers.panoptic import Panoptic
+from builders.vigor.readers.psg import Psg
 from builders.vigor.readers.stills import Stills
 from builders.vigor.readers.video import Davis, YoutubeVis
-from builders.vigor.readers.visual_genome import Gqa, VisualGenome
+from builders.vigor.readers.visual_genome import VisualGenome
 
 READERS: Final[Mapping[str, Callable[[Path], Reader]]] = {
     "coco": Coco,

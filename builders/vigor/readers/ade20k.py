@@ -7,130 +7,160 @@ channels; an instance's PNG holds 0 none, 128 hidden behind something, 255 seen:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.forms import Claim, Concept, Picture, Problem, json_files, load_json, named, short
+from builders.vigor.files import json_files, load_json
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import UNKNOWN
 from builders.vigor.masks import from_array
 from builders.vigor.pixels import load_labels
+from builders.vigor.values import BadValueError, identity, keys, listed, record, size, text
 from builders.vigor.words import family_of
 from schemas import GoldsmithError
 
 SEEN = 255
+_Holders = dict[str, str]
+"""Id of an object -> its name."""
 
 
 class Ade20k:
     """A folder of scenes: `x.json`, `x.jpg`, and the instance PNG files that the JSON file names."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._scenes: dict[str, tuple[Path, dict[str, Any]]] = {}
+        self._strays: list[Problem] = []
+        self._scenes: dict[str, tuple[Picture, Path, list[Any]]] = {}
         for path in json_files(folder):
             content = load_json(path)
-            if isinstance(content, dict) and "object" in content.get("annotation", {}):
-                key = path.relative_to(folder).with_suffix("").as_posix()
-                self._scenes[key] = (path, content["annotation"])
-        if not self._scenes:
+            if "object" in keys(keys(content) and content.get("annotation")):
+                self._take(path.relative_to(folder).as_posix(), path, content["annotation"])
+        if not self._scenes and not self._strays:
             raise GoldsmithError(f"[{folder}] has no JSON file in ADE20K's form (annotation > object)")
 
+    def _take(self, place: str, path: Path, scene: dict[str, Any]) -> None:
+        objects = listed(scene.get("object"))
+        try:
+            rows, columns = [*listed(scene.get("imsize")), None, None][:2]
+            height, width = size({"height": rows, "width": columns})
+            name = text(scene.get("filename"), "filename", f"{path.stem}.jpg")
+            licence = text(scene.get("licence"), "licence", UNKNOWN)
+            pixels = _beside(path, name)
+        except BadValueError as error:
+            self._strays.append(Problem.of(error, place, {**scene, "object": len(objects)}, "images"))
+            for each in objects:
+                lost = Problem("unknown_image", "its picture was rejected", place, short(each))
+                self._strays += [lost] * _count(each)
+            return
+        picture = Picture(place.removesuffix(".json"), name, width, height, licence, None, pixels, place=place)
+        self._scenes[picture.key] = picture, path, objects
+
     def pictures(self) -> list[Picture]:
-        found = []
-        for key, (path, scene) in self._scenes.items():
-            rows, columns = scene["imsize"][:2]
-            name = scene.get("filename", f"{path.stem}.jpg")
-            pixels = path.with_name(name)
-            licence = scene.get("licence", UNKNOWN)
-            found.append(
-                Picture(
-                    key,
-                    name,
-                    columns,
-                    rows,
-                    licence,
-                    None,
-                    pixels if pixels.is_file() else None,
-                    place=path.relative_to(self._folder).as_posix(),
-                )
-            )
-        return found
+        return [picture for picture, _, _ in self._scenes.values()]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
         seen: set[str] = set()
-        for key, (path, scene) in self._scenes.items():
-            holders = {each["id"]: each for each in scene["object"]}
-            for each in scene["object"]:
-                found = [_concept(each, holders), *(_attribute(name) for name in _list(each.get("attributes")))]
-                for concept in found:
+        for picture, _, objects in self._scenes.values():
+            holders = _holders(objects)
+            for each in objects:
+                for concept in _concepts(each, holders):
                     if concept.id not in seen:
                         seen.add(concept.id)
-                        yield concept, f"{path.name if '/' not in key else key + '.json'} object {each['id']}"
+                        yield concept, f"{picture.place} object {called(each)}"
 
     def strays(self) -> list[Problem]:
-        return []
+        return self._strays
 
     def records(self, picture: Picture) -> int:
-        return sum(1 + len(_list(each.get("attributes"))) for each in self._scenes[picture.key][1]["object"])
+        return sum(map(_count, self._scenes[picture.key][2]))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        path, scene = self._scenes[picture.key]
-        holders = {each["id"]: each for each in scene["object"]}
-        for each in scene["object"]:
-            place = f"{picture.place} object {each['id']}"
-            made = self._object(each, holders, path, picture, place)
+        _, path, objects = self._scenes[picture.key]
+        holders = _holders(objects)
+        for each in objects:
+            place = f"{picture.place} object {called(each)}"
+            made = attempt(partial(_object, each, holders, path, picture, place), place, each)
             yield made
-            for name in _list(each.get("attributes")):
-                if isinstance(made, Problem):
-                    yield Problem("no_carrier", "its object was rejected", place, name)
-                else:
-                    yield Claim(
-                        f"{made.key}:{name}",
-                        _attribute(name),
-                        place,
-                        mask=made.mask,
-                        parent=made.key,
-                        origin=(*made.origin, f"attribute {name}"),
-                    )
-
-    def _object(
-        self, each: dict[str, Any], holders: dict[int, dict[str, Any]], path: Path, picture: Picture, place: str
-    ) -> Claim | Problem:
-        file = path.parent / each.get("instance_mask", "")
-        if not file.is_file():
-            return Problem("no_mask", "its instance PNG file is absent", place, short(each))
-        pixels = load_labels(file)
-        if pixels.shape != (picture.height, picture.width):
-            return Problem("bad_size", f"its PNG file has {list(pixels.shape)} rows and columns", place, short(each))
-        mask = from_array(pixels == SEEN)
-        if mask.area == 0:
-            return Problem("empty_mask", "nothing of it is to be seen", place, short(each))
-        part_of = [number for number in _list(each.get("parts", {}).get("ispartof")) if number in holders]
-        parent = f"object:{picture.key}:{part_of[0]}" if part_of else None
-        return Claim(
-            f"object:{picture.key}:{each['id']}",
-            _concept(each, holders),
-            place,
-            mask=mask,
-            parent=parent,
-            origin=(f"object {each['id']}",),
-        )
+            for name in listed(each.get("attributes")) if isinstance(each, dict) else []:
+                yield attempt(partial(_property, name, made, place), place, name)
 
 
-def _concept(each: dict[str, Any], holders: dict[int, dict[str, Any]]) -> Concept:
+def _count(each: Any) -> int:
+    return 1 + len(listed(each.get("attributes"))) if isinstance(each, dict) else 1
+
+
+def _holders(objects: list[Any]) -> _Holders:
+    """The objects that parts may belong to; those without an id or a name are none."""
+    found: _Holders = {}
+    for each in objects:
+        try:
+            key, name = identity(record(each).get("id")), text(each.get("name"), "name")
+        except BadValueError:
+            continue  # It is a problem of its own.
+        found[key] = name
+    return found
+
+
+def _concepts(each: Any, holders: _Holders) -> Iterator[Concept]:
+    """What an object and its attributes are, as far as they can be read."""
+    try:
+        yield _concept(record(each), holders)
+        for name in listed(each.get("attributes")):
+            yield _attribute(name)
+    except BadValueError:
+        return  # `claims` says so.
+
+
+def _object(each: Any, holders: _Holders, path: Path, picture: Picture, place: str) -> Claim:
+    key = identity(record(each).get("id"))
+    whole, concept = _part_of(each, holders), _concept(each, holders)
+    file = _beside(path, text(each.get("instance_mask"), "instance_mask", "none.png"))
+    if file is None:
+        raise BadValueError("no_mask", "its instance PNG file is absent")
+    pixels = load_labels(file)
+    if pixels.shape != (picture.height, picture.width):
+        raise BadValueError("bad_size", f"its PNG file has {list(pixels.shape)} rows and columns")
+    mask = from_array(pixels == SEEN)
+    if mask.area == 0:
+        raise BadValueError("empty_mask", "nothing of it is to be seen")
+    parent = None if whole is None else f"object:{picture.key}:{whole}"
+    return Claim(f"object:{picture.key}:{key}", concept, place, mask=mask, parent=parent, origin=(f"object {key}",))
+
+
+def _property(name: Any, bearer: Claim | Problem, place: str) -> Claim:
+    if isinstance(bearer, Problem):
+        raise BadValueError("no_carrier", "its object was rejected")
+    concept = _attribute(name)
+    origin = (*bearer.origin, f"attribute {name}")
+    return Claim(f"{bearer.key}:{name}", concept, place, mask=bearer.mask, parent=bearer.key, origin=origin)
+
+
+def _part_of(each: dict[str, Any], holders: _Holders) -> str | None:
+    """Id of the object that it is a part of."""
+    parts = record(each.get("parts") or {})
+    return next((number for number in map(str, listed(parts.get("ispartof"))) if number in holders), None)
+
+
+def _concept(each: dict[str, Any], holders: _Holders) -> Concept:
     """ADE20K's names are lists of synonyms (`door, doorframe`)."""
-    name, *more = (part.strip() for part in each["name"].split(","))
-    part_of = [number for number in _list(each.get("parts", {}).get("ispartof")) if number in holders]
-    if not part_of:
-        return named("object", name, synonyms=more)
-    return named("part", name, synonyms=more, sense=holders[part_of[0]]["name"].split(",")[0].strip())
+    whole = _part_of(each, holders)
+    first, *more = (part.strip() for part in text(each.get("name"), "name").split(","))
+    if whole is None:
+        return named("object", first, synonyms=more)
+    return named("part", first, synonyms=more, sense=holders[whole].split(",")[0].strip())
 
 
-def _attribute(name: str) -> Concept:
-    return named("low", name, family=family_of(name.lower()))
+def _attribute(name: Any) -> Concept:
+    return named("low", text(name, "an attribute"), family=family_of(name.lower()))
 
 
-def _list(value: Any) -> list[Any]:
-    """A list, from a list or a bare value; empty for nothing."""
-    if value is None or value == "":
-        return []
-    return list(value) if isinstance(value, list) else [value]
+def _beside(path: Path, name: str) -> Path | None:
+    """A file below the folder of a scene; None where there is none.
+
+    Raises:
+        BadValueError: the name leads out of that folder.
+    """
+    if Path(name).is_absolute() or ".." in Path(name).parts or "\0" in name:
+        raise BadValueError("wrong_type", f"the file name {name!r} leads out of the folder")
+    file = path.parent / name
+    return file if file.is_file() else None

@@ -7,13 +7,28 @@ which are not marked in full; any other is unknown. PACO: parts with their objec
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.forms import Claim, Concept, Files, Picture, Problem, json_files, load_json, named, short
+from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import of_coco
-from builders.vigor.masks import BadMaskError, Box, from_coco
+from builders.vigor.masks import from_coco
+from builders.vigor.values import (
+    BadValueError,
+    box,
+    by_number,
+    flag,
+    identity,
+    listed,
+    number,
+    record,
+    rows,
+    size,
+    text,
+)
 from builders.vigor.words import family_of
 from schemas import GoldsmithError
 
@@ -27,12 +42,12 @@ class Coco:
     def __init__(self, folder: Path, *, parts: bool = False) -> None:
         """With `parts`, a category named after its supercategory (`Quadruped Head`) is a part of it."""
         self._files = Files(folder)
-        self._parts = parts
-        self._categories: dict[int, Concept] = {}
-        self._attributes: dict[int, Concept] = {}
+        self._category = partial(_category, parts=parts)
+        self._categories: dict[str, Concept] = {}
+        self._attributes: dict[str, Concept] = {}
         self._places: dict[str, str] = {}
-        self._pictures: dict[int, tuple[dict[str, Any], str]] = {}
-        self._of_picture: dict[int, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+        self._pictures: dict[str, tuple[Picture, dict[str, Any], str]] = {}
+        self._of_picture: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
         self._strays: list[Problem] = []
         found = [path for path in json_files(folder) if _is_coco(load_json(path))]
         if not found:
@@ -41,41 +56,59 @@ class Coco:
             self._take(path.name, load_json(path))
 
     def _take(self, file: str, content: dict[str, Any]) -> None:
-        for category in [*content["categories"], *content.get("part_categories", ())]:
-            self._categories.setdefault(category["id"], _category(category, self._parts))
-            self._places.setdefault(self._categories[category["id"]].id, f"{file} category {category['id']}")
-        for attribute in content.get("attributes", ()):
-            concept = _attribute(attribute["name"])
-            self._attributes.setdefault(attribute["id"], concept)
-            self._places.setdefault(concept.id, f"{file} attribute {attribute['id']}")
-        for image in content["images"]:
-            self._pictures.setdefault(image["id"], (image, file))
-        for annotation in content["annotations"]:
-            if annotation.get("image_id") in self._pictures:
-                self._of_picture[annotation["image_id"]].append((file, annotation))
+        parts = rows(content, "part_categories", file) if "part_categories" in content else []
+        attributes = rows(content, "attributes", file) if "attributes" in content else []
+        for each in [*rows(content, "categories", file), *parts]:
+            self._concept(self._categories, self._category, each, f"{file} category")
+        for each in attributes:
+            self._concept(self._attributes, _attribute, each, f"{file} attribute")
+        for image in rows(content, "images", file):
+            place = f"{file} image {called(image)}"
+            try:
+                picture = self._picture(record(image), place)
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, image, "images"))
+                continue
+            known = self._pictures.setdefault(picture.key, (picture, image, file))
+            if known[1] != image:  # Files of one set list the same pictures.
+                message = f"{known[2]} has another image of this id"
+                self._strays.append(Problem("duplicate_id", message, place, short(image), "images"))
+        for annotation in rows(content, "annotations", file):
+            place = f"{file} annotation {called(annotation)}"
+            try:
+                key = identity(record(annotation).get("image_id"), "image_id")
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, annotation))
+                continue
+            if key in self._pictures:
+                self._of_picture[key].append((file, annotation))
             else:
-                place = f"{file} annotation {annotation.get('id')}"
-                message = f"image {annotation.get('image_id')} is not in the list of images"
-                self._strays.append(Problem("unknown_image", message, place, short(_light(annotation))))
+                message = f"image {key} is not in the list of images"
+                self._strays.append(Problem("unknown_image", message, place, short(annotation)))
+
+    def _concept(
+        self, known: dict[str, Concept], make: Callable[[dict[str, Any]], Concept], each: Any, kind: str
+    ) -> None:
+        """Take a category or an attribute into what is `known`."""
+        place = f"{kind} {called(each)}"
+        try:
+            key, concept = identity(record(each).get("id")), make(each)
+        except BadValueError as error:
+            self._strays.append(Problem.of(error, place, each, "concepts"))
+            return
+        self._places.setdefault(known.setdefault(key, concept).id, place)
+
+    def _picture(self, image: dict[str, Any], place: str) -> Picture:
+        key = identity(image.get("id"))
+        height, width = size(image)
+        url = text(image.get("coco_url"), "coco_url", None) or text(image.get("flickr_url"), "flickr_url", None)
+        # LVIS of the first version names the files of COCO's release of 2014, its second version none at all.
+        name = text(image.get("file_name"), "file_name", "") or (url or "").rpartition("/")[2]
+        path = self._files.find(name, (url or "").rpartition("/")[2]) if name else None
+        return Picture(key, name, width, height, of_coco(image.get("license")), url, path, place=place)
 
     def pictures(self) -> list[Picture]:
-        return [self._picture(*self._pictures[key]) for key in sorted(self._pictures)]
-
-    def _picture(self, image: dict[str, Any], file: str) -> Picture:
-        url = image.get("coco_url") or image.get("flickr_url") or None
-        # LVIS of the first version names the files of COCO's release of 2014, its second version none at all.
-        name = image.get("file_name") or (url or "").rpartition("/")[2]
-        path = self._files.find(name, (url or "").rpartition("/")[2]) if name else None
-        return Picture(
-            str(image["id"]),
-            name,
-            image["width"],
-            image["height"],
-            of_coco(image.get("license")),
-            url,
-            path,
-            place=f"{file} image {image['id']}",
-        )
+        return [self._pictures[key][0] for key in sorted(self._pictures, key=by_number)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
         for concept in [*self._categories.values(), *self._attributes.values()]:
@@ -88,110 +121,127 @@ class Coco:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        image, _ = self._pictures[int(picture.key)]
-        count = sum(
-            1 + len(each.get("attribute_ids") or ()) + sum(bool(each.get(f"unknown_{kind}")) for kind in _UNKNOWN)
-            for _, each in self._of_picture[int(picture.key)]
-        )
-        count += len(image.get("neg_category_ids") or ())
-        return count + sum(len(ids) for ids in (image.get("neg_category_ids_attrs") or {}).values())
+        _, image, _ = self._pictures[picture.key]
+        annotations = self._of_picture[picture.key]
+        count = sum(1 + len(listed(each.get("attribute_ids"))) + len(_unknowns(each)) for _, each in annotations)
+        return count + len(listed(image.get("neg_category_ids"))) + len(_negative_attributes(image))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        image, file = self._pictures[int(picture.key)]
-        incomplete = set(image.get("not_exhaustive_category_ids") or ())
-        annotations = self._of_picture[int(picture.key)]
-        holders = {each["id"]: _key(each) for _, each in annotations}
+        _, image, file = self._pictures[picture.key]
+        annotations = self._of_picture[picture.key]
+        incomplete = {str(each) for each in listed(image.get("not_exhaustive_category_ids"))}
+        holders = {str(each.get("id")) for _, each in annotations}
         for origin, each in annotations:
-            place = f"{origin} annotation {each['id']}"
-            made = self._annotation(each, picture, place, holders, each.get("category_id") in incomplete)
+            place = f"{origin} annotation {called(each)}"
+            make = partial(self._annotation, each, picture, place, holders, incomplete)
+            made = attempt(make, place, each)
             yield made
             yield from self._properties(each, made, place)
-        for number in image.get("neg_category_ids") or ():
-            yield self._absent(self._categories.get(number), f"absent:{picture.key}:{number}", picture, file, number)
-        for attribute, numbers in sorted((image.get("neg_category_ids_attrs") or {}).items()):
-            for number in numbers:
-                key = f"absent:{picture.key}:{number}:{attribute}"
-                concept = self._attributes.get(int(attribute))
-                yield self._absent(concept, key, picture, file, number, self._categories.get(number))
+        place = f"{file} image {picture.key}"
+        for each in listed(image.get("neg_category_ids")):
+            yield attempt(partial(self._absent, each, picture, place), place, each)
+        for attribute, each in _negative_attributes(image):
+            yield attempt(partial(self._absent, each, picture, place, attribute), place, [attribute, each])
 
     def _annotation(
-        self, each: dict[str, Any], picture: Picture, place: str, holders: dict[int, str], incomplete: bool
-    ) -> Claim | Problem:
-        concept = self._categories.get(each.get("category_id", -1))
-        if concept is None:
-            message = f"category {each.get('category_id')} is not in the list of categories"
-            return Problem("unknown_category", message, place, short(_light(each)))
-        try:
-            mask = from_coco(each.get("segmentation"), picture.height, picture.width)
-        except BadMaskError as error:
-            return Problem(error.reason, str(error), place, short(_light(each)))
+        self, each: dict[str, Any], picture: Picture, place: str, holders: set[str], incomplete: set[str]
+    ) -> Claim:
+        key = identity(each.get("id"))
+        category = identity(each.get("category_id"), "category_id")
+        concept = _known(self._categories, category, "category")
+        mask = from_coco(each.get("segmentation"), picture.height, picture.width)
         if mask.area < _SMALLEST:
-            return Problem("empty_mask", "the polygon is smaller than a pixel", place, short(_light(each)))
-        holder = each.get("obj_ann_id")
-        parent = holders.get(holder) if holder is not None and holder != each["id"] else None
-        if concept.level == "part" and holder is not None and parent is None:
-            return Problem("no_holder", f"object annotation {holder} is not there", place, short(_light(each)))
+            raise BadValueError("empty_mask", "the polygon is smaller than a pixel")
+        given = each.get("obj_ann_id")
+        holder = None if given is None else identity(given, "obj_ann_id")
+        if concept.level == "part" and holder is not None and (holder == key or holder not in holders):
+            raise BadValueError("no_holder", f"object annotation {holder} is not there")
         return Claim(
-            _key(each),
+            f"annotation:{picture.key}:{key}",
             concept,
             place,
             mask=mask,
-            box=_box(each.get("bbox")),
-            source_area=each.get("area"),
-            crowd=bool(each.get("iscrowd", 0)),
-            exhaustive=not incomplete,
-            parent=parent,
-            origin=(f"annotation {each['id']}",),
+            box=box(each.get("bbox"), picture.height, picture.width),
+            source_area=number(each.get("area"), "area"),
+            crowd=flag(each.get("iscrowd"), "iscrowd"),
+            exhaustive=category not in incomplete,
+            parent=f"annotation:{picture.key}:{holder}" if holder in holders - {key} else None,
+            origin=(f"annotation {key}",),
         )
 
     def _properties(self, each: dict[str, Any], made: Claim | Problem, place: str) -> Iterator[Claim | Problem]:
         """PACO's attributes of an annotation, on its mask. An unknown kind is unknown, never absent."""
-        wanted = [(number, "present") for number in each.get("attribute_ids") or ()]
-        kinds = [kind for kind in _UNKNOWN if each.get(f"unknown_{kind}")]
-        for what, truth in [*wanted, *((kind, "unknown") for kind in kinds)]:
-            concept = self._attributes.get(what) if truth == "present" else _any(what)
-            if isinstance(made, Problem) or made.mask is None:
-                yield Problem("no_carrier", "its annotation was rejected", place, short([what, truth]))
-            elif concept is None:
-                yield Problem("unknown_category", f"attribute {what} is not in the list", place, short([what]))
+        wanted = [(value, False) for value in listed(each.get("attribute_ids"))]
+        for what, unknown in [*wanted, *((kind, True) for kind in _unknowns(each))]:
+            if isinstance(made, Problem):
+                yield Problem("no_carrier", "its annotation was rejected", place, short([what]))
             else:
-                yield Claim(
-                    f"{made.key}:{what}",
-                    concept,
-                    place,
-                    truth=truth,
-                    mask=made.mask,
-                    box=made.box,
-                    parent=made.key,
-                    origin=(*made.origin, f"attribute {what}"),
-                )
+                yield attempt(partial(self._property, each, made, what, unknown), place, [what])
 
-    def _absent(
-        self, concept: Concept | None, key: str, picture: Picture, file: str, number: Any, holder: Concept | None = None
-    ) -> Claim | Problem:
-        place = f"{file} image {picture.key}"
-        if concept is None:
-            return Problem("unknown_category", f"category {number} is not in the list of categories", place)
-        origin = (f"negative {number}", *((holder.id,) if holder else ()))
-        # An attribute is absent from one kind of object; of the whole picture nothing is said.
-        truth = "unknown" if holder else "absent"
-        return Claim(key, concept, place, truth=truth, origin=origin)
+    def _property(self, each: dict[str, Any], bearer: Claim, what: Any, unknown: bool) -> Claim:
+        if unknown:
+            flag(each.get(f"unknown_{what}"), f"unknown_{what}")
+            name, concept = what, _any(what)
+        else:
+            name = identity(what, "attribute_ids")
+            concept = _known(self._attributes, name, "attribute")
+        return Claim(
+            f"{bearer.key}:{name}",
+            concept,
+            bearer.place,
+            truth="unknown" if unknown else "present",
+            mask=bearer.mask,
+            box=bearer.box,
+            parent=bearer.key,
+            origin=(*bearer.origin, f"attribute {name}"),
+        )
+
+    def _absent(self, value: Any, picture: Picture, place: str, attribute: str | None = None) -> Claim:
+        """A category that is not in a picture; or an attribute that its objects of a category have not: of the whole
+        picture that says nothing."""
+        category = identity(value, "a negative")
+        holder = _known(self._categories, category, "category")
+        if attribute is None:
+            key, origin = f"absent:{picture.key}:{category}", (f"negative {category}",)
+            return Claim(key, holder, place, truth="absent", origin=origin)
+        concept = _known(self._attributes, attribute, "attribute")
+        key, origin = f"absent:{picture.key}:{category}:{attribute}", (f"negative {category}", holder.id)
+        return Claim(key, concept, place, truth="unknown", origin=origin)
 
 
 def _is_coco(content: Any) -> bool:
     if not isinstance(content, dict) or not {"images", "annotations", "categories"} <= content.keys():
         return False
-    first = content["annotations"][:1]
+    first = [each for each in listed(content["annotations"])[:1] if isinstance(each, dict)]
     return "videos" not in content and not any("segments_info" in each or "segmentations" in each for each in first)
+
+
+def _unknowns(annotation: dict[str, Any]) -> list[str]:
+    """The kinds of attributes of which PACO says anything but that they are known."""
+    return [kind for kind in _UNKNOWN if annotation.get(f"unknown_{kind}") not in (None, 0)]
+
+
+def _negative_attributes(image: dict[str, Any]) -> list[tuple[str, Any]]:
+    """(attribute, category whose objects have it not) as PACO says it."""
+    given = image.get("neg_category_ids_attrs") or {}
+    if not isinstance(given, dict):
+        return [("?", given)]
+    return [(attribute, each) for attribute, values in sorted(given.items()) for each in listed(values)]
+
+
+def _known(concepts: dict[str, Concept], key: str, kind: str) -> Concept:
+    if key not in concepts:
+        raise BadValueError("unknown_category", f"{kind} {key} is not in the list")
+    return concepts[key]
 
 
 def _category(category: dict[str, Any], parts: bool) -> Concept:
     """A category as a concept: PACO's `dog:ear` and PartImageNet's `Quadruped Head` are parts."""
-    name, above = category["name"], str(category.get("supercategory", ""))
+    name, above = text(category.get("name"), "name"), text(category.get("supercategory"), "supercategory", "")
     more = {
-        "synset": category.get("synset"),
-        "synonyms": category.get("synonyms", ()),
-        "definition": category.get("def"),
+        "synset": text(category.get("synset"), "synset", None),
+        "synonyms": [text(each, "a synonym") for each in listed(category.get("synonyms"))],
+        "definition": text(category.get("def"), "def", None),
     }
     holder, colon, part = name.partition(":")
     if colon or above == "PART":
@@ -201,27 +251,12 @@ def _category(category: dict[str, Any], parts: bool) -> Concept:
     return named("object", name, **more)
 
 
-def _attribute(name: str) -> Concept:
+def _attribute(attribute: dict[str, Any]) -> Concept:
     """PACO writes `light_blue`, `other(color)`."""
-    plain = name.replace("_", " ").replace("(", " (")
+    plain = text(attribute.get("name"), "name").replace("_", " ").replace("(", " (")
     return named("low", plain, family=family_of(plain))
 
 
 def _any(kind: str) -> Concept:
     """Any value of a kind of attribute: what is unknown where PACO says `unknown_color`."""
     return named("low", f"any {kind.replace('_', ' ')}")
-
-
-def _key(annotation: dict[str, Any]) -> str:
-    return f"annotation:{annotation['image_id']}:{annotation['id']}"
-
-
-def _box(box: Any) -> Box | None:
-    if not isinstance(box, list) or len(box) != 4:
-        return None
-    x, y, width, height = (float(value) for value in box)
-    return x, y, width, height
-
-
-def _light(annotation: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in annotation.items() if name != "segmentation"}

@@ -1,23 +1,38 @@
-"""COCO panoptic: a PNG whose colours are segment ids; and PSG, which puts relations between its segments.
-
-PSG's lists count from 0 (categories, predicates and the places in `segments_info`), boxes are x1, y1, x2, y2, and its
-image ids are texts. It also says which predicates it knows and drops symmetric ones only when scoring; here all stay.
-"""
+"""COCO panoptic: a PNG whose colours are segment ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from builders.vigor.forms import Claim, Concept, Files, Picture, Problem, json_files, load_json, named, short
+from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named
 from builders.vigor.licences import of_coco
-from builders.vigor.masks import Box, from_array
+from builders.vigor.masks import from_array
 from builders.vigor.pixels import load_rgb
+from builders.vigor.values import (
+    BadValueError,
+    Box,
+    box,
+    by_number,
+    flag,
+    identity,
+    keys,
+    listed,
+    number,
+    record,
+    rows,
+    size,
+    text,
+    whole,
+)
 from schemas import GoldsmithError
+
+_LARGEST_ID = 2**24 - 1
 
 
 @lru_cache(maxsize=2)
@@ -31,56 +46,73 @@ class Panoptic:
     """A folder with JSON files in COCO's panoptic form, a folder of PNG files for each, and maybe the pictures."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._files = Files(folder)
-        self._categories: dict[int, Concept] = {}
+        self._categories: dict[str, Concept] = {}
         self._places: dict[str, str] = {}
-        self._images: dict[Any, tuple[dict[str, Any], str]] = {}
-        self._annotations: dict[Any, dict[str, Any]] = {}
+        self._images: dict[str, tuple[Picture, str]] = {}
+        self._annotations: dict[str, dict[str, Any]] = {}
         self._strays: list[Problem] = []
-        for path in json_files(folder):
-            content = load_json(path)
-            if _is_panoptic(content):
-                self._take(path, content)
-        if not self._categories:
+        found = [path for path in json_files(folder) if _is_panoptic(load_json(path))]
+        if not found:
             raise GoldsmithError(
                 f"[{folder}] has no JSON file in COCO's panoptic form (annotations with segments_info)"
             )
+        for path in found:
+            self._take(path.name, load_json(path))
 
-    def _take(self, path: Path, content: dict[str, Any]) -> None:
-        for category in content["categories"]:
-            concept = named("object", category["name"])
-            self._categories.setdefault(category["id"], concept)
-            self._places.setdefault(concept.id, f"{path.name} category {category['id']}")
-        for image in content["images"]:
-            self._images.setdefault(image["id"], (image, path.name))
-        for annotation in content["annotations"]:
-            if annotation["image_id"] in self._images:
-                self._annotations.setdefault(annotation["image_id"], annotation)
-                continue
-            for segment in annotation["segments_info"]:
-                place = f"{path.name} segment {segment['id']}"
-                self._strays.append(Problem("unknown_image", f"image {annotation['image_id']} is not listed", place))
+    def _take(self, file: str, content: dict[str, Any]) -> None:
+        for category in rows(content, "categories", file):
+            place = f"{file} category {called(category)}"
+            try:
+                key, concept = identity(record(category).get("id")), named("object", text(category.get("name"), "name"))
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, category, "concepts"))
+            else:
+                self._places.setdefault(self._categories.setdefault(key, concept).id, place)
+        annotations = rows(content, "annotations", file)
+        pngs = {name for each in annotations if isinstance(name := keys(each) and each.get("file_name"), str)}
+        for image in rows(content, "images", file):
+            place = f"{file} image {called(image)}"
+            try:
+                picture = self._picture(record(image), pngs, place)
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, image, "images"))
+            else:
+                self._images.setdefault(picture.key, (picture, file))
+        for annotation in annotations:
+            place = f"{file} annotation of image {called(annotation, 'image_id')}"
+            try:
+                self._place(record(annotation))
+            except BadValueError as error:
+                segments = listed(annotation.get("segments_info")) if isinstance(annotation, dict) else [annotation]
+                self._strays += [Problem.of(error, place, each) for each in segments]
+
+    def _picture(self, image: dict[str, Any], pngs: set[str], place: str) -> Picture:
+        height, width = size(image)
+        name = text(image.get("file_name"), "file_name")
+        path = self._files.find(name)
+        return Picture(
+            identity(image.get("id")),
+            name,
+            width,
+            height,
+            of_coco(image.get("license")),
+            text(image.get("coco_url"), "coco_url", None),
+            path if path and path.name not in pngs else None,
+            place=place,
+        )
+
+    def _place(self, annotation: dict[str, Any]) -> None:
+        """Keep what is said of a picture that is listed, once."""
+        key = identity(annotation.get("image_id"), "image_id")
+        if key not in self._images:
+            raise BadValueError("unknown_image", f"image {key} is not listed")
+        if key in self._annotations:
+            raise BadValueError("duplicate_id", f"image {key} is annotated twice")
+        self._annotations[key] = annotation
 
     def pictures(self) -> list[Picture]:
-        found = []
-        for key in sorted(self._images):
-            image, file = self._images[key]
-            png = self._annotations.get(key, {}).get("file_name", "")
-            path = self._files.find(image["file_name"])
-            found.append(
-                Picture(
-                    str(key),
-                    image["file_name"],
-                    image["width"],
-                    image["height"],
-                    of_coco(image.get("license")),
-                    image.get("coco_url"),
-                    path if path and path.name != png else None,
-                    place=f"{file} image {key}",
-                )
-            )
-        return found
+        return [self._images[key][0] for key in sorted(self._images, key=by_number)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
         for concept in self._categories.values():
@@ -90,131 +122,55 @@ class Panoptic:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return len(self._annotations.get(int(picture.key), {}).get("segments_info", ()))
+        return len(listed(self._annotations.get(picture.key, {}).get("segments_info")))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        annotation = self._annotations.get(int(picture.key))
+        annotation = self._annotations.get(picture.key)
         if annotation is None:
             return
-        file = self._images[int(picture.key)][1]
-        ids = _ids_of(self._files, annotation["file_name"], picture)
-        for segment in annotation["segments_info"]:
-            place = f"{file} image {picture.key} segment {segment['id']}"
-            concept = self._categories.get(segment["category_id"])
-            yield _segment(segment, concept, ids, picture.key, place, _box(segment.get("bbox")))
+        file = self._images[picture.key][1]
+        ids = ids_of(self._files, annotation.get("file_name"), picture)
+        for segment in listed(annotation.get("segments_info")):
+            place = f"{file} image {picture.key} segment {called(segment)}"
+            yield attempt(partial(self._segment, segment, ids, picture, place), place, segment)
+
+    def _segment(self, segment: Any, ids: np.ndarray | None, picture: Picture, place: str) -> Claim:
+        category = identity(record(segment).get("category_id"), "category_id")
+        if category not in self._categories:
+            raise BadValueError("unknown_category", f"category {category} is not listed")
+        found = box(segment.get("bbox"), picture.height, picture.width)
+        return segment_claim(segment, self._categories[category], ids, picture.key, place, found)
 
 
-class Psg:
-    """PSG's JSON file, with COCO's panoptic PNG files."""
+def segment_claim(
+    segment: Mapping[str, Any], concept: Concept, ids: np.ndarray | None, image: str, place: str, found: Box | None
+) -> Claim:
+    """The claim of a segment, `ids` being the PNG file's.
 
-    def __init__(self, folder: Path) -> None:
-        self._files = Files(folder)
-        found = [path for path in json_files(folder) if "predicate_classes" in _keys(load_json(path))]
-        if len(found) != 1:
-            raise GoldsmithError(f"[{folder}] has {len(found)} JSON files with predicate_classes: PSG is one file")
-        self._file = found[0].name
-        content = load_json(found[0])
-        self._things = [named("object", name) for name in [*content["thing_classes"], *content["stuff_classes"]]]
-        self._predicates = [named("relation", name) for name in content["predicate_classes"]]
-        self._data = {str(each["image_id"]): each for each in content["data"]}
-
-    def pictures(self) -> list[Picture]:
-        return [
-            Picture(
-                key,
-                each["file_name"],
-                each["width"],
-                each["height"],
-                of_coco(each.get("license")),
-                None,
-                self._files.find(each["file_name"], not_in="panoptic"),
-                place=f"{self._file} image {key}",
-            )
-            for key, each in sorted(self._data.items())
-        ]
-
-    def concepts(self) -> Iterator[tuple[Concept, str]]:
-        for index, concept in enumerate(self._things):
-            yield concept, f"{self._file} class {index}"
-        for index, concept in enumerate(self._predicates):
-            yield concept, f"{self._file} predicate {index}"
-
-    def strays(self) -> list[Problem]:
-        return []
-
-    def records(self, picture: Picture) -> int:
-        return len(self._data[picture.key]["segments_info"]) + len(self._data[picture.key]["relations"])
-
-    def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        each = self._data[picture.key]
-        ids = _ids_of(self._files, each["pan_seg_file_name"], picture)
-        made: list[Claim | Problem] = []
-        boxes = each.get("annotations", ())
-        for index, segment in enumerate(each["segments_info"]):
-            place = f"{self._file} image {picture.key} segment {segment['id']}"
-            concept = self._things[segment["category_id"]] if segment["category_id"] < len(self._things) else None
-            box = _corners(boxes[index].get("bbox")) if index < len(boxes) else None
-            made.append(_segment(segment, concept, ids, picture.key, place, box))
-        yield from made
-        yield from self._relations(each, made, picture)
-
-    def _relations(
-        self, each: dict[str, Any], made: list[Claim | Problem], picture: Picture
-    ) -> Iterator[Claim | Problem]:
-        first: dict[tuple[int, ...], int] = {}
-        for index, relation in enumerate(each["relations"]):
-            first.setdefault(tuple(relation), index)
-        for (one, other, predicate), index in first.items():
-            place = f"{self._file} image {picture.key} relation {index}"
-            if not (one < len(made) and other < len(made) and predicate < len(self._predicates)):
-                yield Problem("unknown_category", f"relation {[one, other, predicate]} points nowhere", place)
-                continue
-            ends = [end.key if isinstance(end, Claim) else None for end in (made[one], made[other])]
-            merged = [
-                f"{self._file} image {picture.key} relation {place}"
-                for place, relation in enumerate(each["relations"])
-                if tuple(relation) == (one, other, predicate) and place != index
-            ]
-            if None in ends or one == other:
-                message = "it joins a segment with itself" if one == other else "one of its segments was rejected"
-                for spot in [place, *merged]:
-                    yield Problem("self_relation" if one == other else "no_carrier", message, spot)
-                continue
-            yield Claim(
-                f"relation:{picture.key}:{index}",
-                self._predicates[predicate],
-                place,
-                subject=ends[0],
-                object=ends[1],
-                origin=(f"relation {index}",),
-                merged=tuple(merged),
-            )
-
-
-def _segment(
-    segment: dict[str, Any], concept: Concept | None, ids: np.ndarray | None, image: str, place: str, box: Box | None
-) -> Claim | Problem:
-    if concept is None:
-        return Problem("unknown_category", f"category {segment['category_id']} is not listed", place, short(segment))
+    Raises:
+        BadValueError: there is no such segment, or something it says makes no sense.
+    """
     if ids is None:
-        return Problem("no_mask", "the PNG file with the segments is absent or of another size", place, short(segment))
-    mask = from_array(ids == segment["id"])
+        raise BadValueError("no_mask", "the PNG file with the segments is absent or of another size")
+    key = whole(segment.get("id"), "id", 0, _LARGEST_ID)
+    mask = from_array(ids == key)
     if mask.area == 0:
-        return Problem("empty_mask", f"no pixel has the id {segment['id']}", place, short(segment))
+        raise BadValueError("empty_mask", f"no pixel has the id {key}")
     return Claim(
-        f"segment:{image}:{segment['id']}",
+        f"segment:{image}:{key}",
         concept,
         place,
         mask=mask,
-        box=box,
-        source_area=segment.get("area"),
-        crowd=bool(segment.get("iscrowd", 0)),
-        origin=(f"segment {segment['id']}",),
+        box=found,
+        source_area=number(segment.get("area"), "area"),
+        crowd=flag(segment.get("iscrowd"), "iscrowd"),
+        origin=(f"segment {key}",),
     )
 
 
-def _ids_of(files: Files, name: str, picture: Picture) -> np.ndarray | None:
-    path = files.find(name)
+def ids_of(files: Files, name: Any, picture: Picture) -> np.ndarray | None:
+    """The segment ids of a picture's PNG file; None where there is none of its size."""
+    path = files.find(name) if isinstance(name, str) else None
     if path is None or path.suffix.lower() != ".png":
         return None
     ids = segment_ids(path)
@@ -222,17 +178,5 @@ def _ids_of(files: Files, name: str, picture: Picture) -> np.ndarray | None:
 
 
 def _is_panoptic(content: Any) -> bool:
-    keys = {"images", "annotations", "categories"}
-    return keys <= _keys(content) and any("segments_info" in each for each in content["annotations"][:1])
-
-
-def _keys(content: Any) -> set[str]:
-    return set(content) if isinstance(content, dict) else set()
-
-
-def _box(box: Any) -> Box | None:
-    return (float(box[0]), float(box[1]), float(box[2]), float(box[3])) if box else None
-
-
-def _corners(box: Any) -> Box | None:
-    return (float(box[0]), float(box[1]), float(box[2] - box[0]), float(box[3] - box[1])) if box else None
+    wanted = {"images", "annotations", "categories"}
+    return wanted <= keys(content) and any("segments_info" in keys(each) for each in listed(content["annotations"]))

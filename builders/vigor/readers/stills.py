@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from PIL import Image
-
-from builders.vigor.forms import Claim, Concept, Files, Picture, Problem
+from builders.vigor.files import Files
+from builders.vigor.forms import Claim, Concept, Picture, Problem
 from builders.vigor.licences import UNKNOWN
+from builders.vigor.pixels import opened
 
 
 class Stills:
@@ -21,7 +21,7 @@ class Stills:
         licences = dict(line.split("\t")[:2] for line in lines if "\t" in line)
         self._pictures = []
         for path in files.all():
-            with Image.open(path) as image:
+            with opened(path, whole=False) as image:
                 turned = image.getexif().get(0x0112, 1) > 4
                 width, height = image.size[::-1] if turned else image.size
             name = path.relative_to(folder).as_posix()

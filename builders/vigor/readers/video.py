@@ -9,15 +9,30 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from builders.vigor.forms import Claim, Concept, Files, Picture, Problem, json_files, load_json, named, short
+from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named
 from builders.vigor.licences import UNKNOWN
-from builders.vigor.masks import BadMaskError, Mask, from_array, from_coco
+from builders.vigor.masks import Mask, from_array, from_coco
 from builders.vigor.pixels import load_labels
+from builders.vigor.values import (
+    BadValueError,
+    box,
+    by_number,
+    flag,
+    identity,
+    keys,
+    listed,
+    record,
+    rows,
+    size,
+    text,
+)
 from schemas import GoldsmithError
 
 VOID = 255
@@ -76,6 +91,13 @@ class Davis:
             return
         labels = [load_labels(path) for path in self._clips[picture.clip]]
         place = f"Annotations {picture.clip}"
+        sizes = {pixels.shape for pixels in labels}
+        if len(sizes) > 1:
+            message = f"its frames have {len(sizes)} sizes"
+            yield from (
+                Problem("bad_size", message, place, f"object {number}") for number in self._objects(picture.clip)
+            )
+            return
         for number in self._objects(picture.clip):
             frames = tuple(
                 (frame, from_array(pixels == number) if (pixels == number).any() else None)
@@ -106,93 +128,114 @@ class YoutubeVis:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder)
-        found = [path for path in json_files(folder) if "videos" in _keys(load_json(path))]
+        self._categories: dict[str, tuple[Concept, str]] = {}
+        self._videos: dict[str, tuple[list[Picture], str]] = {}
+        self._of_video: dict[str, list[Any]] = defaultdict(list)
+        self._strays: list[Problem] = []
+        found = [path for path in json_files(folder) if "videos" in keys(load_json(path))]
         if not found:
             raise GoldsmithError(f"[{folder}] has no JSON file in YouTube-VIS's form (videos, annotations)")
-        self._categories: dict[int, Concept] = {}
-        self._videos: dict[int, tuple[str, dict[str, Any]]] = {}
-        self._of_video: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        self._strays: list[Problem] = []
         for path in found:
-            content = load_json(path)
-            for category in content["categories"]:
-                self._categories.setdefault(category["id"], named("object", category["name"]))
-            for video in content["videos"]:
-                self._videos.setdefault(video["id"], (path.name, video))
-            for annotation in content.get("annotations") or ():
-                if annotation["video_id"] in self._videos:
-                    self._of_video[annotation["video_id"]].append(annotation)
-                else:
-                    place = f"{path.name} annotation {annotation['id']}"
-                    self._strays.append(Problem("unknown_image", "its video is not listed", place))
+            self._take(path.name, load_json(path))
 
-    def pictures(self) -> list[Picture]:
-        return [
+    def _take(self, file: str, content: dict[str, Any]) -> None:
+        for category in rows(content, "categories", file):
+            place = f"{file} category {called(category)}"
+            try:
+                key, concept = identity(record(category).get("id")), named("object", text(category.get("name"), "name"))
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, category, "concepts"))
+            else:
+                self._categories.setdefault(key, (concept, place))
+        for video in rows(content, "videos", file):
+            place = f"{file} video {called(video)}"
+            try:
+                key, frames = self._frames(record(video), place)
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, video, "images"))
+            else:
+                self._videos.setdefault(key, (frames, file))
+        for annotation in listed(content.get("annotations")):
+            place = f"{file} annotation {called(annotation)}"
+            try:
+                key = identity(record(annotation).get("video_id"), "video_id")
+                if key not in self._videos:
+                    raise BadValueError("unknown_image", "its video is not listed")
+                self._of_video[key].append(annotation)
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, annotation))
+
+    def _frames(self, video: dict[str, Any], place: str) -> tuple[str, list[Picture]]:
+        key = identity(video.get("id"))
+        height, width = size(video)
+        names = [text(name, "a file name") for name in listed(video.get("file_names"))]
+        licence = text(video.get("licence"), "licence", UNKNOWN)
+        if not names:
+            raise BadValueError("wrong_type", "file_names is empty, must name the frames")
+        return key, [
             Picture(
-                f"{number}/{frame:05d}",
+                f"{key}/{frame:05d}",
                 name,
-                video["width"],
-                video["height"],
-                video.get("licence", UNKNOWN),
+                width,
+                height,
+                licence,
                 None,
                 self._files.find(name),
-                str(number),
+                key,
                 frame,
-                f"{file} video {number} frame {frame}",
+                f"{place} frame {frame}",
             )
-            for number, (file, video) in sorted(self._videos.items())
-            for frame, name in enumerate(video["file_names"])
+            for frame, name in enumerate(names)
         ]
 
+    def pictures(self) -> list[Picture]:
+        return [picture for key in sorted(self._videos, key=by_number) for picture in self._videos[key][0]]
+
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        file = next(iter(self._videos.values()))[0] if self._videos else ""
-        for number, concept in self._categories.items():
-            yield concept, f"{file} category {number}"
+        yield from self._categories.values()
+        file = next(iter(self._videos.values()))[1] if self._videos else ""
         yield _MOVING, f"{file} annotations"
 
     def strays(self) -> list[Problem]:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return len(self._of_video[int(picture.clip or 0)]) if picture.frame == 0 else 0
+        return len(self._of_video.get(picture.clip or "", ())) if picture.frame == 0 else 0
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
         if picture.frame != 0 or picture.clip is None:
             return
-        file, video = self._videos[int(picture.clip)]
-        for each in self._of_video[int(picture.clip)]:
-            yield self._masklet(each, video, f"{file} annotation {each['id']}")
+        frames, file = self._videos[picture.clip]
+        for each in self._of_video.get(picture.clip, ()):
+            place = f"{file} annotation {called(each)}"
+            yield attempt(partial(self._masklet, each, frames, place), place, each)
 
-    def _masklet(self, each: dict[str, Any], video: dict[str, Any], place: str) -> Claim | Problem:
-        concept = self._categories.get(each["category_id"])
-        if concept is None:
-            return Problem("unknown_category", f"category {each['category_id']} is not listed", place)
+    def _masklet(self, each: dict[str, Any], pictures: list[Picture], place: str) -> Claim:
+        key = identity(each.get("id"))
+        category = identity(each.get("category_id"), "category_id")
+        if category not in self._categories:
+            raise BadValueError("unknown_category", f"category {category} is not listed")
+        height, width = pictures[0].height, pictures[0].width
         frames: list[tuple[int, Mask | None]] = []
-        try:
-            for frame, form in enumerate(each["segmentations"]):
-                mask = None if form is None else from_coco(form, video["height"], video["width"])
-                frames.append((frame, mask if mask is not None and mask.area else None))
-        except BadMaskError as error:
-            return Problem(error.reason, f"frame {len(frames)}: {error}", place)
-        if len(frames) != len(video["file_names"]):
-            message = f"{len(frames)} masks for {len(video['file_names'])} frames"
-            return Problem("bad_masklet", message, place, short({"id": each["id"]}))
+        for frame, form in enumerate(listed(each.get("segmentations"))):
+            try:
+                mask = None if form is None else from_coco(form, height, width)
+            except BadValueError as error:
+                raise BadValueError(error.reason, f"frame {frame}: {error}") from None
+            frames.append((frame, mask if mask is not None and mask.area else None))
+        if len(frames) != len(pictures):
+            raise BadValueError("bad_masklet", f"{len(frames)} masks for {len(pictures)} frames")
         shown = [(frame, mask) for frame, mask in frames if mask is not None]
         if not shown:
-            return Problem("empty_mask", "it is seen in no frame", place)
-        boxes = each.get("bboxes") or []
-        box = boxes[shown[0][0]] if shown[0][0] < len(boxes) else None
+            raise BadValueError("empty_mask", "it is seen in no frame")
+        boxes = listed(each.get("bboxes"))
         return Claim(
-            f"annotation:{each['id']}",
-            concept,
+            f"annotation:{key}",
+            self._categories[category][0],
             place,
             mask=shown[0][1],
             frames=tuple(frames),
-            box=(float(box[0]), float(box[1]), float(box[2]), float(box[3])) if box else None,
-            crowd=bool(each.get("iscrowd", 0)),
-            origin=(f"annotation {each['id']}",),
+            box=box(boxes[shown[0][0]], height, width) if shown[0][0] < len(boxes) else None,
+            crowd=flag(each.get("iscrowd"), "iscrowd"),
+            origin=(f"annotation {key}",),
         )
-
-
-def _keys(content: Any) -> set[str]:
-    return set(content) if isinstance(content, dict) else set()

@@ -1,4 +1,4 @@
-"""Visual Genome and GQA: boxes, attributes and relations in free words.
+"""Visual Genome: boxes, attributes and relations in free words.
 
 Counted on five real pictures: 15 of 158 relations are said twice, 56 predicates are not in lower case, 13 of 177
 objects have no synset, 67 have no key `attributes`, and predicates' synsets can be wrong (`ON` is along.r.01), so that
@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.forms import Claim, Concept, Files, Picture, Problem, json_files, load_json, named, short
+from builders.vigor.files import Files, load_json
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import UNKNOWN
-from builders.vigor.masks import Box
+from builders.vigor.values import BadValueError, Box, box, by_number, identity, listed, record, size, text
 from builders.vigor.words import family_of
 from schemas import GoldsmithError
+
+_KINDS = ("objects", "attributes", "relationships")
 
 
 class VisualGenome:
@@ -24,156 +28,58 @@ class VisualGenome:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder)
-        self._objects = _by_image(folder, "objects", "objects")
-        self._attributes = _by_image(folder, "attributes", "attributes")
-        self._relations = _by_image(folder, "relationships", "relationships")
-        if not self._objects:
+        self._strays: list[Problem] = []
+        if not (folder / "objects.json").is_file():
             raise GoldsmithError(f"[{folder}] has no objects.json of Visual Genome")
-        about = folder / "image_data.json"
-        self._about = {each["image_id"]: each for each in load_json(about)} if about.is_file() else {}
+        self._said = {kind: self._by_image(folder, kind) for kind in _KINDS}
+        self._pictures: dict[str, Picture] = {}
+        for about in _content(folder, "image_data"):
+            place = f"image_data.json image {called(about, 'image_id')}"
+            try:
+                picture = self._picture(record(about), place)
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, place, about, "images"))
+            else:
+                self._pictures[picture.key] = picture
+        if not (folder / "image_data.json").is_file():
+            for key in self._said["objects"]:
+                about = {"image_id": key, "width": 0, "height": 0}
+                self._pictures[key] = self._picture(about, f"objects.json image {key}", sized=False)
+        for kind, found in self._said.items():
+            for key in sorted(found.keys() - self._pictures.keys(), key=by_number):
+                message = f"image {key} is not in image_data.json"
+                self._strays += [
+                    Problem("unknown_image", message, f"{kind}.json image {key}", short(each))
+                    for each in found[key]
+                    for _ in range(_count(kind, each))
+                ]
 
-    def pictures(self) -> list[Picture]:
-        found = []
-        for key in sorted(self._about or self._objects):
-            about = self._about.get(key, {})
-            name = f"{key}.jpg"
-            found.append(
-                Picture(
-                    str(key),
-                    name,
-                    about.get("width", 0),
-                    about.get("height", 0),
-                    about.get("licence", UNKNOWN),
-                    about.get("url"),
-                    self._files.find(name),
-                    place=f"image_data.json image {key}",
-                )
-            )
+    def _picture(self, about: dict[str, Any], place: str, sized: bool = True) -> Picture:
+        key = identity(about.get("image_id"), "image_id")
+        if key in self._pictures:
+            raise BadValueError("duplicate_id", f"image {key} is listed twice")
+        height, width = size(about) if sized else (0, 0)
+        licence = text(about.get("licence"), "licence", UNKNOWN)
+        url, name = text(about.get("url"), "url", None), f"{key}.jpg"
+        return Picture(key, name, width, height, licence, url, self._files.find(name), place=place)
+
+    def _by_image(self, folder: Path, kind: str) -> dict[str, list[Any]]:
+        """The records of a file by image; what is said of no image is a stray."""
+        found: dict[str, list[Any]] = defaultdict(list)
+        for each in _content(folder, kind):
+            place = f"{kind}.json image {called(each, 'image_id')}"
+            try:
+                found[identity(record(each).get("image_id"), "image_id")] += listed(each.get(kind))
+            except BadValueError as error:
+                lost = listed(each.get(kind)) if isinstance(each, dict) else [each]
+                self._strays += [Problem.of(error, place, one) for one in lost for _ in range(_count(kind, one))]
         return found
 
-    def concepts(self) -> Iterator[tuple[Concept, str]]:
-        return _distinct(
-            (item.concept, item.place)
-            for picture in self.pictures()
-            for item in self.claims(picture)
-            if isinstance(item, Claim)
-        )
-
-    def strays(self) -> list[Problem]:
-        known = set(self._about or self._objects)
-        return [
-            Problem("unknown_image", f"image {key} is not in image_data.json", f"image {key}", short(record))
-            for key, records in sorted(self._objects.items())
-            if key not in known
-            for record in records
-        ]
-
-    def records(self, picture: Picture) -> int:
-        key = int(picture.key)
-        attributes = sum(len(each.get("attributes") or ()) for each in self._attributes.get(key, ()))
-        return len(self._objects.get(key, ())) + attributes + len(self._relations.get(key, ()))
-
-    def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        key = int(picture.key)
-        known: set[int] = set()
-        for each in self._objects.get(key, ()):
-            place = f"objects.json object {each['object_id']}"
-            box = _box(each)
-            if box is None or not each.get("names"):
-                yield Problem("no_box", "the object has no box or no name", place, short(each))
-                continue
-            known.add(each["object_id"])
-            synset = (each.get("synsets") or [None])[0]
-            others = tuple(f"name {name}" for name in each["names"][1:])
-            yield Claim(
-                f"object:{each['object_id']}",
-                named("object", each["names"][0], synset=synset),
-                place,
-                box=box,
-                origin=(f"object {each['object_id']}", *others),
-            )
-        for each in self._attributes.get(key, ()):
-            yield from self._attributes_of(each, known)
-        yield from self._relations_of(key, known)
-
-    def _attributes_of(self, each: dict[str, Any], known: set[int]) -> Iterator[Claim | Problem]:
-        number = each["object_id"]
-        place = f"attributes.json object {number}"
-        names = [" ".join(name.lower().split()) for name in each.get("attributes") or ()]
-        for name, count in {name: names.count(name) for name in names}.items():
-            if number not in known:
-                yield from [Problem("no_carrier", f"object {number} is not there", place, name)] * count
-                continue
-            concept = named("low", name, family=family_of(name))
-            yield Claim(
-                f"attribute:{number}:{name}",
-                concept,
-                place,
-                box=_box(each),
-                parent=f"object:{number}",
-                origin=(f"object {number}", f"attribute {name}"),
-                merged=(place,) * (count - 1),
-            )
-
-    def _relations_of(self, key: int, known: set[int]) -> Iterator[Claim | Problem]:
-        said: dict[tuple[int, str, int], list[dict[str, Any]]] = defaultdict(list)
-        for each in self._relations.get(key, ()):
-            predicate = " ".join(each["predicate"].lower().split())
-            said[each["subject"]["object_id"], predicate, each["object"]["object_id"]].append(each)
-        for (one, predicate, other), records in said.items():
-            first, *more = records
-            places = [f"relationships.json relationship {each['relationship_id']}" for each in records]
-            if one == other or not {one, other} <= known:
-                reason = "self_relation" if one == other else "no_carrier"
-                for place, each in zip(places, records, strict=True):
-                    yield Problem(reason, f"it joins objects {one} and {other}", place, short(each))
-                continue
-            yield Claim(
-                f"relation:{first['relationship_id']}",
-                named("relation", predicate),
-                places[0],
-                subject=f"object:{one}",
-                object=f"object:{other}",
-                merged=tuple(places[1:]),
-                origin=tuple(f"relationship {each['relationship_id']}" for each in (first, *more)),
-            )
-
-
-class Gqa:
-    """A folder with scene graphs: JSON files of image id -> width, height and objects with their relations."""
-
-    def __init__(self, folder: Path) -> None:
-        self._files = Files(folder)
-        self._scenes: dict[str, tuple[str, dict[str, Any]]] = {}
-        for path in json_files(folder):
-            content = load_json(path)
-            if (
-                isinstance(content, dict)
-                and content
-                and all(isinstance(v, dict) and "objects" in v for v in content.values())
-            ):
-                for key, scene in content.items():
-                    self._scenes.setdefault(str(key), (path.name, scene))
-        if not self._scenes:
-            raise GoldsmithError(f"[{folder}] has no JSON file of GQA's scene graphs")
-
     def pictures(self) -> list[Picture]:
-        return [
-            Picture(
-                key,
-                f"{key}.jpg",
-                scene["width"],
-                scene["height"],
-                scene.get("licence", UNKNOWN),
-                None,
-                self._files.find(f"{key}.jpg"),
-                place=f"{file} image {key}",
-            )
-            for key, (file, scene) in sorted(self._scenes.items())
-        ]
+        return [self._pictures[key] for key in sorted(self._pictures, key=by_number)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        return _distinct(
+        return distinct(
             (item.concept, item.place)
             for picture in self.pictures()
             for item in self.claims(picture)
@@ -181,62 +87,109 @@ class Gqa:
         )
 
     def strays(self) -> list[Problem]:
-        return []
+        return self._strays
 
     def records(self, picture: Picture) -> int:
-        objects = self._scenes[picture.key][1]["objects"].values()
-        return sum(1 + len(each.get("attributes", ())) + len(each.get("relations", ())) for each in objects)
+        return sum(_count(kind, each) for kind, found in self._said.items() for each in found.get(picture.key, ()))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        file, scene = self._scenes[picture.key]
-        for number, each in scene["objects"].items():
-            place = f"{file} image {picture.key} object {number}"
-            key = f"object:{picture.key}:{number}"
-            yield Claim(key, named("object", each["name"]), place, box=_box(each), origin=(f"object {number}",))
-            names = [" ".join(name.lower().split()) for name in each.get("attributes", ())]
-            for name in dict.fromkeys(names):
-                yield Claim(
-                    f"{key}:{name}",
-                    named("low", name, family=family_of(name)),
-                    place,
-                    box=_box(each),
-                    parent=key,
-                    origin=(f"object {number}", f"attribute {name}"),
-                    merged=(place,) * (names.count(name) - 1),
-                )
-            yield from _gqa_relations(each, key, place, picture.key, scene["objects"])
+        known: set[str] = set()
+        for each in self._said["objects"].get(picture.key, ()):
+            place = f"objects.json object {called(each, 'object_id')}"
+            made = attempt(partial(_object, each, picture, place), place, each)
+            if isinstance(made, Claim):
+                known.add(made.key)
+            yield made
+        for each in self._said["attributes"].get(picture.key, ()):
+            yield from _attributes(each, known, picture)
+        yield from _relations(self._said["relationships"].get(picture.key, []), known)
 
 
-def _gqa_relations(
-    each: dict[str, Any], key: str, place: str, image: str, objects: dict[str, Any]
-) -> Iterator[Claim | Problem]:
-    said = [(" ".join(one["name"].lower().split()), str(one["object"])) for one in each.get("relations", ())]
-    for name, other in dict.fromkeys(said):
-        count = said.count((name, other))
-        end = f"object:{image}:{other}"
-        if other not in objects or end == key:
-            reason = "self_relation" if end == key else "no_carrier"
-            yield from [Problem(reason, f"object {other} is not another one that is there", place, name)] * count
+def _object(each: Any, picture: Picture, place: str) -> Claim:
+    number = identity(record(each).get("object_id"), "object_id")
+    names = [text(name, "a name") for name in listed(each.get("names"))]
+    found = sides(each, picture)
+    if found is None or not names:
+        raise BadValueError("no_box", "the object has no box or no name")
+    synset = text(next(iter(listed(each.get("synsets"))), None), "a synset", None)
+    origin = (f"object {number}", *(f"name {name}" for name in names[1:]))
+    return Claim(f"object:{number}", named("object", names[0], synset=synset), place, box=found, origin=origin)
+
+
+def _attributes(each: Any, known: set[str], picture: Picture) -> Iterator[Claim | Problem]:
+    place = f"attributes.json object {called(each, 'object_id')}"
+    words: dict[str, int] = {}
+    for name in listed(each.get("attributes")) if isinstance(each, dict) else [each]:
+        try:
+            word = plain(name)
+            words[word] = words.get(word, 0) + 1
+        except BadValueError as error:
+            yield Problem.of(error, place, name)
+    for name, count in words.items():
+        made = attempt(partial(_attribute, each, name, count, known, picture, place), place, [name])
+        yield from [made] if isinstance(made, Claim) else [made] * count
+
+
+def _attribute(each: Any, name: str, count: int, known: set[str], picture: Picture, place: str) -> Claim:
+    number = identity(record(each).get("object_id"), "object_id")
+    if f"object:{number}" not in known:
+        raise BadValueError("no_carrier", f"object {number} is not there")
+    return Claim(
+        f"attribute:{number}:{name}",
+        named("low", name, family=family_of(name)),
+        place,
+        box=sides(each, picture),
+        parent=f"object:{number}",
+        origin=(f"object {number}", f"attribute {name}"),
+        merged=(place,) * (count - 1),
+    )
+
+
+def _relations(given: list[Any], known: set[str]) -> Iterator[Claim | Problem]:
+    said: dict[tuple[str, str, str], list[tuple[str, Any]]] = defaultdict(list)
+    for each in given:
+        place = f"relationships.json relationship {called(each, 'relationship_id')}"
+        try:
+            number = identity(record(each).get("relationship_id"), "relationship_id")
+            one, other = (
+                identity(record(each.get(end)).get("object_id"), f"object_id of the {end}")
+                for end in ("subject", "object")
+            )
+            said[one, plain(each.get("predicate")), other].append((number, each))
+        except BadValueError as error:
+            yield Problem.of(error, place, each)
+    for (one, predicate, other), records in said.items():
+        places = [f"relationships.json relationship {number}" for number, _ in records]
+        if one == other or not {f"object:{one}", f"object:{other}"} <= known:
+            reason = "self_relation" if one == other else "no_carrier"
+            for place, (_, each) in zip(places, records, strict=True):
+                yield Problem(reason, f"it joins objects {one} and {other}", place, short(each))
             continue
         yield Claim(
-            f"{key}:{name}:{other}",
-            named("relation", name),
-            place,
-            subject=key,
-            object=end,
-            origin=(key.replace("object:", "object "), f"relation {name} {other}"),
-            merged=(place,) * (count - 1),
+            f"relation:{records[0][0]}",
+            named("relation", predicate),
+            places[0],
+            subject=f"object:{one}",
+            object=f"object:{other}",
+            merged=tuple(places[1:]),
+            origin=tuple(f"relationship {number}" for number, _ in records),
         )
 
 
-def _by_image(folder: Path, file: str, key: str) -> dict[int, list[dict[str, Any]]]:
-    path = folder / f"{file}.json"
-    if not path.is_file():
-        return {}
-    return {each["image_id"]: each.get(key) or [] for each in load_json(path)}
+def plain(name: Any) -> str:
+    """A free word in lower case, with single blanks.
+
+    Raises:
+        BadValueError: it is none, or no letter is left of it.
+    """
+    word = " ".join(text(name, "a word").lower().split())
+    if not word.strip("_ "):
+        raise BadValueError("wrong_type", f"the word {word!r} has no letter")
+    return word
 
 
-def _distinct(found: Iterable[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
+def distinct(found: Iterable[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
+    """Each concept once, and again where a synset comes to be known."""
     seen: dict[str, Concept] = {}
     for concept, place in found:
         known = seen.get(concept.id)
@@ -245,9 +198,22 @@ def _distinct(found: Iterable[tuple[Concept, str]]) -> Iterator[tuple[Concept, s
             yield concept, place
 
 
-def _box(each: dict[str, Any]) -> Box | None:
-    # Visual Genome's first version writes `width` and `height`.
-    width, height = each.get("w", each.get("width")), each.get("h", each.get("height"))
-    if width is None or height is None or "x" not in each or "y" not in each:
-        return None
-    return float(each["x"]), float(each["y"]), float(width), float(height)
+def sides(each: dict[str, Any], picture: Picture) -> Box | None:
+    """The box of a record that gives its sides by name; Visual Genome's first version writes `width` and `height`."""
+    found = [each.get("x"), each.get("y"), each.get("w", each.get("width")), each.get("h", each.get("height"))]
+    return None if None in found else box(found, picture.height, picture.width)
+
+
+def _content(folder: Path, file: str) -> list[Any]:
+    path = folder / f"{file}.json"
+    if not path.is_file():
+        return []
+    content = load_json(path)
+    if not isinstance(content, list):
+        raise GoldsmithError(f"[{path.name}] is no list of images: fetch it again, whole")
+    return content
+
+
+def _count(kind: str, each: Any) -> int:
+    """How many records there are in an item: an object may have several attributes, or none."""
+    return len(listed(each.get("attributes"))) if kind == "attributes" and isinstance(each, dict) else 1

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from builders.vigor.masks import BadMaskError, Mask, from_box, from_coco, union
+from builders.vigor.values import FARTHEST
 
 GEOMETRIES = ("stretch", "pad", "crop")
 """How the model fitted the picture: stretched, padded to a square (LLaVA 1.5), or cropped to its middle (CLIP)."""
@@ -24,6 +25,21 @@ KINDS = ("heat", "boxes", "points", "mask")
 
 class BadEvidenceError(Exception):
     """Evidence that cannot be read; the message says why."""
+
+
+def numbers(value: Any, what: str) -> np.ndarray:
+    """An array of finite numbers.
+
+    Raises:
+        BadEvidenceError: there is anything else in it, or its rows are not equally long.
+    """
+    try:
+        found = np.asarray(value)
+    except ValueError:
+        raise BadEvidenceError(f"{what} has rows of different lengths") from None
+    if found.dtype.kind not in "iuf" or not np.isfinite(found).all():
+        raise BadEvidenceError(f"{what} holds what is no finite number")
+    return found.astype(float)
 
 
 @dataclass(frozen=True)
@@ -39,6 +55,11 @@ class Groups:
     values: np.ndarray
     pixels: np.ndarray
     inside: np.ndarray
+
+    @property
+    def empty(self) -> bool:
+        """Whether it points at nothing: all values that count are 0."""
+        return not (self.values > 0).any()
 
 
 class Evidence:
@@ -141,48 +162,53 @@ def read(form: Mapping[str, Any], height: int, width: int) -> Evidence:
     kinds = [kind for kind in KINDS if kind in form]
     if len(kinds) != 1:
         raise BadEvidenceError(f"it has {len(kinds)} of {', '.join(KINDS)}: give one")
-    try:
-        match kinds[0]:
-            case "heat":
-                return heat(np.asarray(form["heat"], float), str(form.get("geometry", "stretch")), height, width)
-            case "mask":
+    match kinds[0]:
+        case "heat":
+            return heat(numbers(form["heat"], "a heat map"), form.get("geometry", "stretch"), height, width)
+        case "mask":
+            try:
                 return Region("mask", from_coco(form["mask"], height, width))
-            case "boxes":
-                boxes = [(float(x), float(y), float(w), float(h)) for x, y, w, h in form["boxes"]]
-                if not boxes:
-                    raise BadEvidenceError("it has no box: leave the evidence out")
-                return Region("boxes", union([from_box(box, height, width) for box in boxes]))
-            case _:
-                return points(
-                    form["points"], float(form.get("sigma", 0.02 * float(np.hypot(height, width)))), height, width
-                )
-    except BadMaskError as error:
-        raise BadEvidenceError(str(error)) from None
-    except (TypeError, ValueError) as error:
-        raise BadEvidenceError(f"its {kinds[0]} cannot be read ({error})") from None
+            except BadMaskError as error:
+                raise BadEvidenceError(str(error)) from None
+        case "boxes":
+            return boxes(numbers(form["boxes"], "a list of boxes"), height, width)
+        case _:
+            sigma = numbers(form.get("sigma", 0.02 * float(np.hypot(height, width))), "sigma")
+            return points(numbers(form["points"], "a list of points"), sigma, height, width)
 
 
-def heat(values: np.ndarray, geometry: str, height: int, width: int) -> Evidence:
+def boxes(places: np.ndarray, height: int, width: int) -> Evidence:
+    """Boxes (n, 4) as x, y, width, height. They may reach over the edge; what is outside the picture is cut off."""
+    if places.ndim != 2 or places.shape[1] != 4:
+        raise BadEvidenceError("boxes are lists of x, y, width, height, one or more")
+    if (places[:, 2:] <= 0).any() or np.abs(places).max() > FARTHEST:
+        raise BadEvidenceError(f"a box has a width or height of 0 or less, or a number beyond {FARTHEST:,}")
+    return Region("boxes", union([from_box((x, y, w, h), height, width) for x, y, w, h in places.tolist()]))
+
+
+def heat(values: np.ndarray, geometry: Any, height: int, width: int) -> Evidence:
     """A heat map of any resolution; of the picture's own, every pixel counts for itself."""
-    if values.ndim != 2 or values.size == 0 or not np.isfinite(values).all() or values.min() < 0:
+    if values.ndim != 2 or values.size == 0 or values.min() < 0:
         raise BadEvidenceError("a heat map is rows of numbers of 0 or more")
     if geometry not in GEOMETRIES:
         raise BadEvidenceError(f"geometry {geometry!r} is none of {', '.join(GEOMETRIES)}")
+    values = values / (values.max() or 1.0)  # No metric depends on the scale, and sums of huge numbers overflow.
     if values.shape == (height, width) and values.size > STEPS:
         return Map("heat", values)
     return Cells(values, geometry, height, width)
 
 
-def points(places: Any, sigma: float, height: int, width: int) -> Evidence:
-    """Points as the sum of Gaussians of `sigma` pixels."""
-    if not places or sigma <= 0:
-        raise BadEvidenceError("it has no points, or no width for them")
+def points(places: np.ndarray, sigma: np.ndarray, height: int, width: int) -> Evidence:
+    """Points (n, 2) as the sum of Gaussians of `sigma` pixels. Points outside the picture point at nothing in it."""
+    if places.ndim != 2 or places.shape[1] != 2:
+        raise BadEvidenceError("points are lists of x, y, one or more")
+    if sigma.ndim or not 0.1 <= sigma <= FARTHEST:
+        raise BadEvidenceError("sigma is one number of pixels, 0.1 or more")
     rows, columns = np.arange(height)[:, None] + 0.5, np.arange(width)[None] + 0.5
     values = np.zeros((height, width))
     for x, y in places:
-        values += np.exp(-((columns - float(x)) ** 2) / (2 * sigma**2)) * np.exp(
-            -((rows - float(y)) ** 2) / (2 * sigma**2)
-        )
+        if 0 <= x <= width and 0 <= y <= height:
+            values += np.exp(-((columns - x) ** 2) / (2 * sigma**2)) * np.exp(-((rows - y) ** 2) / (2 * sigma**2))
     return Map("points", values)
 
 

@@ -19,11 +19,8 @@ GROUNDED: Final = 0.5
 
 
 def measure(groups: Groups) -> dict[str, float]:
-    """All metrics. Evidence that is 0 everywhere is even: it says nothing."""
-    values = groups.values
-    top = float(values.max()) if len(values) else 0.0
-    if top <= 0:
-        values, top = np.ones_like(groups.pixels), 1.0
+    """All metrics, of evidence that is not empty."""
+    values, top = groups.values, float(groups.values.max())
     total, true = float(groups.pixels.sum()), float(groups.inside.sum())
     share = true / total
     best = values >= top
@@ -47,6 +44,12 @@ def average_precision(values: np.ndarray, pixels: np.ndarray, inside: np.ndarray
     seen = np.cumsum(pixels[order])[ends]
     gained = np.diff(hits, prepend=0.0)
     return float((gained * hits / seen).sum() / hits[-1]) if hits[-1] else 0.0
+
+
+def nothing() -> dict[str, float]:
+    """What a concept gets that was said without evidence, or with evidence that points at nothing: whoever shows
+    nothing must not fare better than whoever shows the wrong place."""
+    return dict.fromkeys(METRICS, 0.0)
 
 
 def chance(share: float) -> dict[str, float]:

@@ -36,7 +36,8 @@ class Level:
 
     Attributes:
         cells: said and grounded, said and not, not said and looked at, neither.
-        outcomes: said concepts that were not scored, by why.
+        nothing: said concepts without evidence, or with evidence that points at nothing: 0 in every metric.
+        outcomes: said concepts that were left out, by why.
         kinds: forms of the evidence.
     """
 
@@ -45,31 +46,33 @@ class Level:
     pictures: int
     metrics: dict[str, Value]
     cells: dict[str, int]
+    nothing: dict[str, int]
     outcomes: dict[str, int]
     kinds: dict[str, int]
 
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """The whole; see `text` and `to_json`."""
+    """The whole; see `text` and `to_json`. `pictures`: how many have an answer, and how many there are."""
 
     dataset: str
     answers: int
+    pictures: tuple[int, int]
     levels: tuple[Level, ...]
 
     @classmethod
-    def of(cls, dataset: str, answers: int, scored: Iterable[Scored]) -> ScoreReport:
+    def of(cls, dataset: str, answers: int, pictures: tuple[int, int], scored: Iterable[Scored]) -> ScoreReport:
         """Sum up what was scored."""
         every = list(scored)
         groups = [(level, [each for each in every if each.level == level]) for level in LEVELS]
         levels = [_level(name, group) for name, group in [*groups, ("all", every)] if group]
-        return cls(dataset, answers, tuple(levels))
+        return cls(dataset, answers, pictures, tuple(levels))
 
     def text(self) -> str:
         """For a terminal."""
         lines = [
-            f"{self.dataset}: {self.answers:,} answers. Metrics are of concepts that were said, mean [95 % by"
-            f" picture].",
+            f"{self.dataset}: {self.answers:,} answers about {self.pictures[0]:,} of {self.pictures[1]:,} pictures.",
+            "Metrics are of concepts that were said, mean [95 % by picture].",
             f"IoU at {THRESHOLD} of the highest value; grounded: pointing of {GROUNDED} or more.",
         ]
         for level in self.levels:
@@ -94,8 +97,10 @@ class ScoreReport:
                 f" {cells['said_not_grounded']:,}, "
                 f"not said but looked at {cells['silent_looked']:,}, neither {cells['silent_not_looked']:,}"
             )
+            if level.nothing:
+                lines.append(f"  0 in every metric, not grounded: {_counts(level.nothing)}")
             if level.outcomes:
-                lines.append(f"  said, not scored: {_counts(level.outcomes)}")
+                lines.append(f"  said, left out: {_counts(level.outcomes)}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -104,6 +109,7 @@ class ScoreReport:
             "format": 1,
             "dataset": self.dataset,
             "answers": self.answers,
+            "pictures": {"answered": self.pictures[0], "all": self.pictures[1]},
             "iou_threshold": THRESHOLD,
             "grounded_pointing": GROUNDED,
             "resamples": RESAMPLES,
@@ -129,12 +135,12 @@ def _level(name: str, group: list[Scored]) -> Level:
         "silent_looked": sum(each.grounded for each in silent),
         "silent_not_looked": sum(not each.grounded for each in silent),
     }
+    nothing = Counter(each.outcome for each in said if each.outcome != "scored")
     outcomes = Counter(each.outcome for each in group if each.said and each.got is None)
     kinds = Counter(each.kind for each in said)
     pictures = len({each.image for each in said})
-    return Level(
-        name, len(said), pictures, _values(said), cells, dict(sorted(outcomes.items())), dict(sorted(kinds.items()))
-    )
+    counts = (dict(sorted(each.items())) for each in (nothing, outcomes, kinds))
+    return Level(name, len(said), pictures, _values(said), cells, *counts)
 
 
 def _values(said: list[Scored]) -> dict[str, Value]:

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from builders.vigor.scoring import metrics
-from builders.vigor.scoring.evidence import BadEvidenceError, Evidence, centre, heat, read
+from builders.vigor.scoring.evidence import BadEvidenceError, Evidence, centre, heat, numbers, read
 from builders.vigor.scoring.report import ScoreReport
 from builders.vigor.scoring.truth import Truth
 from schemas import DatasetFolder, GoldsmithError
@@ -22,9 +20,10 @@ class Scored:
     """One concept of one answer.
 
     Attributes:
-        outcome: `scored`; `absent` (said although a source says it is not there), `no_truth` (nothing known, left out)
-            or `no_evidence` (said without any).
-        got, chance, centre, ceiling: the metrics, of what was scored.
+        outcome: `scored`; `no_evidence` (said without any) and `empty_evidence` (it points at nothing in the picture),
+            which get 0 in every metric; `absent` (said although a source says it is not there) and `no_truth` (nothing
+            known), which are left out.
+        got, chance, centre, ceiling: the metrics, of what was not left out.
     """
 
     image: str
@@ -48,9 +47,8 @@ def score(folder: DatasetFolder, predictions: Path) -> ScoreReport:
     """
     truth = Truth(folder)
     scored: list[Scored] = []
-    count = 0
+    met: dict[tuple[str, Any], int] = {}
     for number, answer in _lines(predictions):
-        count += 1
         where = f"{predictions.name} > line {number}"
         image = str(answer.get("image_id"))
         if image not in truth.sizes:
@@ -61,33 +59,56 @@ def score(folder: DatasetFolder, predictions: Path) -> ScoreReport:
             scored += score_answer(truth, image, answer)
         except BadEvidenceError as error:
             raise GoldsmithError(f"[{where}] {error}") from None
-    if not count:
+        first = met.setdefault((image, answer.get("rationale")), number)
+        if first != number:
+            raise GoldsmithError(
+                f"[{where}] is the answer of line {first} again: give each rationale of a picture once"
+            )
+    if not met:
         raise GoldsmithError(f"[{predictions.name}] has no answer: write one JSON object a line")
-    return ScoreReport.of(folder.build["dataset"], count, scored)
+    pictures = len({image for image, _ in met}), len(truth.sizes)
+    return ScoreReport.of(folder.build["dataset"], len(met), pictures, scored)
 
 
 def score_answer(truth: Truth, image: str, answer: Mapping[str, Any]) -> list[Scored]:
     """The concepts of one answer: those its text asserts, and those it gives evidence for without saying them."""
     height, width = truth.sizes[image]
-    given: dict[str, dict[str, Any]] = {}
-    for each in answer.get("evidence", ()):
-        if not isinstance(each, Mapping):
-            raise BadEvidenceError("evidence is a list of objects, each with a concept_id or a text")
-        given[_concept(truth, image, each)] = dict(each)
+    given = _given(truth, image, answer.get("evidence", []))
     said: dict[str, list[tuple[int, int]]] = {}
     text = answer.get("rationale")
     if text is None:
         said = {concept: [] for concept, each in given.items() if each.get("said", True)}
-    else:
-        for mention in truth.lexicon.match(str(text), truth.concepts(image)):
+    elif isinstance(text, str):
+        for mention in truth.lexicon.match(text, truth.concepts(image)):
             if mention.scope == "asserted":
                 said.setdefault(mention.concept_id, []).append((mention.start, mention.end))
+    else:
+        raise BadEvidenceError(f"the rationale is {text!r}, must be a text")
+    if "tokens" in answer and text is None:
+        raise BadEvidenceError("there are tokens but no rationale: give its text")
     attention = _Attention(answer["tokens"], height, width) if "tokens" in answer else None
     found = []
     for concept in dict.fromkeys([*said, *given]):
         evidence = _evidence(given.get(concept), attention, said.get(concept, []), height, width)
         found.append(_one(truth, image, concept, concept in said, evidence))
     return found
+
+
+def _given(truth: Truth, image: str, evidence: Any) -> dict[str, Mapping[str, Any]]:
+    """The evidence of an answer by concept."""
+    if not isinstance(evidence, list) or not all(isinstance(each, dict) for each in evidence):
+        raise BadEvidenceError("evidence is a list of objects, each with a concept_id or a text")
+    given: dict[str, Mapping[str, Any]] = {}
+    for each in evidence:
+        concept = _concept(truth, image, each)
+        if concept in given:
+            raise BadEvidenceError(
+                f"there are two pieces of evidence for {concept}: give one, with all boxes or points"
+            )
+        if not isinstance(each.get("said", True), bool):
+            raise BadEvidenceError(f"`said` of {concept} is {each['said']!r}, must be true or false")
+        given[concept] = each
+    return given
 
 
 def _one(truth: Truth, image: str, concept: str, said: bool, evidence: list[Evidence]) -> Scored:
@@ -98,31 +119,35 @@ def _one(truth: Truth, image: str, concept: str, said: bool, evidence: list[Evid
     regions = truth.regions(image, known)
     if not regions:
         return Scored(image, concept, level, said, "no_truth")
-    if not evidence:
-        return Scored(image, concept, level, said, "no_evidence")
+    if len(evidence) > len(regions):
+        raise BadEvidenceError(f"{concept} is no relation: it has no subject and object")
     ends = []
-    for (region, counted), shown in zip(regions, evidence * (len(regions) if len(evidence) == 1 else 1), strict=False):
+    for index, (region, counted) in enumerate(regions):
+        shown = evidence[min(index, len(evidence) - 1)] if evidence else None
+        groups = None if shown is None else shown.groups(region, counted)
         pixels = region.size if counted is None else float(counted.sum())
-        groups = shown.groups(region, counted)
         ends.append(
             (
-                metrics.measure(groups),
+                metrics.nothing() if groups is None or groups.empty else metrics.measure(groups),
                 metrics.chance(float(region.sum()) / pixels),
                 metrics.measure(centre(*region.shape).groups(region, counted)),
-                metrics.ceiling(shown.ceiling(region, counted)),
+                metrics.ceiling(None if shown is None else shown.ceiling(region, counted)),
+                groups is None or groups.empty,
             )
         )
-    grounded = all(end[0]["pointing"] >= metrics.GROUNDED for end in ends)
-    joined = ends[0] if len(ends) == 1 else tuple(metrics.both_ends(*pair) for pair in zip(*ends, strict=True))
-    return Scored(image, concept, level, said, "scored", evidence[0].kind, grounded, *joined)
+    outcome = "no_evidence" if not evidence else "empty_evidence" if any(end[-1] for end in ends) else "scored"
+    grounded = outcome == "scored" and all(end[0]["pointing"] >= metrics.GROUNDED for end in ends)
+    pairs = zip(*(end[:-1] for end in ends), strict=True)
+    joined = (pair[0] if len(pair) == 1 else metrics.both_ends(*pair) for pair in pairs)
+    return Scored(image, concept, level, said, outcome, evidence[0].kind if evidence else "none", grounded, *joined)
 
 
 def _concept(truth: Truth, image: str, each: Mapping[str, Any]) -> str:
     """The concept of a piece of evidence: by its id, or by a text that names it."""
     if "concept_id" in each:
-        if each["concept_id"] not in truth.levels:
-            raise BadEvidenceError(f"{each['concept_id']} is no concept of this dataset")
-        return str(each["concept_id"])
+        if not isinstance(each["concept_id"], str) or each["concept_id"] not in truth.levels:
+            raise BadEvidenceError(f"{each['concept_id']!r} is no concept of this dataset")
+        return each["concept_id"]
     found = truth.lexicon.match(str(each.get("text", "")), truth.concepts(image))
     if len(found) != 1:
         raise BadEvidenceError(f"the text {each.get('text')!r} names {len(found)} concepts: give concept_id")
@@ -138,6 +163,8 @@ def _evidence(
             missing = [end for end in ("subject", "object") if end not in each]
             if missing:
                 raise BadEvidenceError(f"a relation needs evidence for both ends, there is none for its {missing[0]}")
+            if not all(isinstance(each[end], dict) for end in ("subject", "object")):
+                raise BadEvidenceError("subject and object are objects, each with evidence of its own")
             return [read(each[end], height, width) for end in ("subject", "object")]
         return [read(each, height, width)]
     if attention is not None and spans:
@@ -154,14 +181,23 @@ class _Attention:
     """
 
     def __init__(self, form: Mapping[str, Any], height: int, width: int) -> None:
-        try:
-            self._spans = [(int(first), int(last)) for first, last in form["spans"]]
-            rows, columns = (int(value) for value in form["grid"])
-            self._maps = np.asarray(form["attention"], float).reshape(len(self._spans), rows, columns)
-            self._shift = {"t": 0, "t-1": 1}[form["row"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadEvidenceError(f"tokens need spans, grid, attention and row (t or t-1): {error}") from None
-        self._geometry = str(form.get("geometry", "stretch"))
+        missing = {"spans", "grid", "attention", "row"} - set(form if isinstance(form, dict) else ())
+        if missing or form["row"] not in ("t", "t-1"):
+            raise BadEvidenceError("tokens need spans, grid, attention and row (t or t-1)")
+        spans, grid = numbers(form["spans"], "spans"), numbers(form["grid"], "grid")
+        if spans.ndim != 2 or spans.shape[1] != 2 or grid.shape != (2,) or (grid < 1).any():
+            raise BadEvidenceError("spans are [first, last] of each token, the grid is [rows, columns]")
+        self._spans = [(int(first), int(last)) for first, last in spans]
+        shape = (len(spans), int(grid[0]), int(grid[1]))
+        maps = numbers(form["attention"], "attention")
+        if maps.size != shape[0] * shape[1] * shape[2] or maps.min() < 0:
+            raise BadEvidenceError(
+                f"attention has {maps.size} numbers, must have {shape[1]} x {shape[2]} of 0 or more for each of "
+                f"{shape[0]} tokens"
+            )
+        self._maps = maps.reshape(shape) / (maps.max() or 1.0)
+        self._shift = 1 if form["row"] == "t-1" else 0
+        self._geometry = form.get("geometry", "stretch")
         self._size = height, width
 
     def of(self, spans: list[tuple[int, int]]) -> Evidence | None:
@@ -177,12 +213,12 @@ class _Attention:
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if not path.is_file():
         raise GoldsmithError(f"[{path}] is no file: give predictions as JSON lines")
-    with open(path, encoding="utf-8") as file:
+    with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
                 try:
                     answer = json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise GoldsmithError(f"[{path.name} > line {number}] is no JSON ({error})") from None
                 if not isinstance(answer, dict):
                     raise GoldsmithError(f"[{path.name} > line {number}] is no JSON object")

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("rlemasklib", reason="needs goldsmith[vigor]")
 
+from builders.build import build
+from builders.sources import Sources
 from builders.vigor import masks
+from builders.vigor.builder import BUILDER
 from builders.vigor.schema import CONCEPTS, GROUNDINGS, IMAGES, VIGOR
 from builders.vigor.scoring import evidence, metrics
 from builders.vigor.scoring.score import score
@@ -86,10 +92,14 @@ def _row(name, concept, level, mask=None, truth="present", **more):
     return {**row, **more}
 
 
-def _run(folder, *answers):
+def _score(folder, *answers):
     path = folder.path / "predictions.jsonl"
     path.write_text("\n".join(json.dumps({"image_id": "p", **answer}) for answer in answers))
-    return {level.name: level for level in score(folder, path).levels}
+    return score(folder, path)
+
+
+def _run(folder, *answers):
+    return {level.name: level for level in _score(folder, *answers).levels}
 
 
 def _means(level):
@@ -127,8 +137,47 @@ def test_evidence_beside_the_truth(folder):
 def test_even_evidence_is_chance(folder):
     found = _run(folder, {"evidence": [{"concept_id": "object/dog", "heat": [[1, 1], [1, 1]]}]})["object"]
     assert _means(found) == {"pointing": 0.25, "energy": 0, "iou": 0.25, "aupr": 0.25}
-    nothing = _run(folder, {"evidence": [{"concept_id": "object/dog", "heat": [[0, 0], [0, 0]]}]})["object"]
-    assert _means(nothing) == _means(found)
+
+
+NOTHING = {
+    "heat of noughts": {"heat": [[0, 0], [0, 0]]},
+    "full map of noughts": {"heat": np.zeros((SIZE, SIZE)).tolist()},
+    "box outside": {"boxes": [[50, 0, 20, 20]]},
+    "box of no pixel": {"boxes": [[5.1, 5.1, 0.2, 0.2]]},
+    "points outside": {"points": [[-5, 5], [5, 41]]},
+    "empty mask": {"mask": {"size": [SIZE, SIZE], "counts": masks.from_array(np.zeros((SIZE, SIZE))).counts}},
+}
+
+
+@pytest.mark.parametrize("form", NOTHING)
+def test_evidence_that_points_at_nothing_gets_nothing_and_is_counted(folder, form):
+    dog = {"concept_id": "object/dog"}
+    cat = {"concept_id": "object/cat", "boxes": [[20, 20, 20, 20]]}
+    report = _score(folder, {"evidence": [{**dog, **NOTHING[form]}, cat]})
+    found = {level.name: level for level in report.levels}["object"]
+    assert found.nothing == {"empty_evidence": 1}
+    assert (found.cells["said_grounded"], found.cells["said_not_grounded"], found.concepts) == (1, 1, 2)
+    assert _means(found) == {"pointing": 0.5, "energy": 0.5, "iou": 0.5, "aupr": 0.5}  # The cat is perfect.
+    assert "0 in every metric, not grounded: (empty evidence 1)" in report.text()
+    silent = _run(folder, {"evidence": [{**dog, **NOTHING[form], "said": False}]})["object"]
+    assert (silent.cells["silent_not_looked"], silent.nothing, silent.metrics) == (1, {}, {})
+
+
+def test_what_is_said_without_evidence_is_not_grounded(folder):
+    report = _score(folder, {"rationale": "A dog.", "evidence": []})
+    found = {level.name: level for level in report.levels}["object"]
+    assert (found.nothing, found.kinds, found.cells["said_not_grounded"]) == ({"no_evidence": 1}, {"none": 1}, 1)
+    assert _means(found) == dict.fromkeys(metrics.METRICS, 0)
+    assert found.metrics["iou"].ceiling == 1  # A mask could have said the truth.
+    assert "1 answers about 1 of 1 pictures" in report.text()
+
+
+def test_a_relation_with_one_empty_end_is_not_grounded(folder):
+    dog, outside = {"boxes": [[0, 0, 20, 20]]}, {"boxes": [[90, 90, 20, 20]]}
+    given = {"concept_id": "relation/left of", "subject": dog, "object": outside}
+    found = _run(folder, {"evidence": [given]})["relation"]
+    assert (found.nothing, found.cells["said_not_grounded"]) == ({"empty_evidence": 1}, 1)
+    assert _means(found) == dict.fromkeys(metrics.METRICS, 0)
 
 
 def test_a_box_of_the_upper_half(folder):
@@ -176,16 +225,17 @@ def test_the_four_cells_and_what_is_left_out(folder):
     found = _run(
         folder,
         {"rationale": "There is a dog.", "evidence": [{"concept_id": "object/dog", **here}]},
-        {"rationale": "There is a dog.", "evidence": [{"concept_id": "object/dog", **there}]},
+        {"rationale": "I see a dog.", "evidence": [{"concept_id": "object/dog", **there}]},
         {"rationale": "There is no dog.", "evidence": [{"concept_id": "object/dog", **here}]},
         {"rationale": "Is there a dog?", "evidence": [{"concept_id": "object/dog", **there}]},
         {"rationale": "A bat, a bird and a house."},
         {"rationale": "A cat."},
     )["object"]
-    assert found.cells == {"said_grounded": 1, "said_not_grounded": 1, "silent_looked": 1, "silent_not_looked": 1}
+    assert found.cells == {"said_grounded": 1, "said_not_grounded": 2, "silent_looked": 1, "silent_not_looked": 1}
     # Bat: a source says that it is absent. Bird and house: no region is known. Cat: nothing shows where it looked.
-    assert found.outcomes == {"absent": 1, "no_evidence": 1, "no_truth": 2}
-    assert found.concepts == 2
+    assert found.outcomes == {"absent": 1, "no_truth": 2}
+    assert found.nothing == {"no_evidence": 1}
+    assert found.concepts == 3
 
 
 def test_geometry_of_padded_and_cropped_pictures():
@@ -197,7 +247,7 @@ def test_geometry_of_padded_and_cropped_pictures():
     )
     assert metrics.measure(padded.groups(truth, None)) == PERFECT
     wrong = evidence.heat(np.array([[1.0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]), "pad", 20, 40)
-    assert metrics.measure(wrong.groups(truth, None))["pointing"] == 0.5  # All in the padding: it looked at nothing.
+    assert wrong.groups(truth, None).empty  # All in the padding: it looked at nothing.
     # Cropped to its middle, the model saw columns 10 to 30: half of the truth.
     cropped = evidence.heat(np.array([[1.0, 0]]), "crop", 20, 40)
     found = metrics.measure(cropped.groups(truth, None))
@@ -244,6 +294,9 @@ def test_the_text_has_chance_and_ceiling_beside_each_score(folder):
     assert json.loads(json.dumps(report.to_json()))["levels"][0]["metrics"]["iou"]["ceiling"] == 1
 
 
+ANY = {"boxes": [[0, 0, 9, 9]]}
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
@@ -253,7 +306,29 @@ def test_the_text_has_chance_and_ceiling_beside_each_score(folder):
         ({"evidence": [{"concept_id": "object/dog", "heat": [[-1]]}]}, "0 or more"),
         ({"evidence": [{"concept_id": "object/dog", "heat": [[1]], "geometry": "fold"}]}, "geometry"),
         ({"evidence": [{"concept_id": "object/dog", "mask": {"size": [4, 4], "counts": "04"}}]}, "size"),
-        ({"evidence": [{"concept_id": "object/dog", "boxes": "x"}]}, "cannot be read"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": "x"}]}, "no finite number"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, "9", 9]]}]}, "no finite number"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, 9]]}]}, "x, y, width, height"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": [[5, 5, -3, 9]]}]}, "0 or less"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, 1e308, 9]]}]}, "beyond"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": []}]}, "one or more"),
+        ({"evidence": [{"concept_id": "object/dog", "heat": [[float("nan")]]}]}, "no finite number"),
+        ({"evidence": [{"concept_id": "object/dog", "heat": [[1], [1, 2]]}]}, "different lengths"),
+        ({"evidence": [{"concept_id": "object/dog", "points": [[1, 1]], "sigma": float("nan")}]}, "sigma"),
+        ({"evidence": [{"concept_id": "object/dog", "points": [[1, 1]], "sigma": 0}]}, "sigma"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, 1, 1]]}] * 2}, "two pieces of evidence"),
+        ({"evidence": [{"concept_id": "object/dog", "subject": {}, "object": {}}]}, "give one"),
+        (
+            {"evidence": [{"concept_id": "object/dog", "subject": ANY, "object": ANY}]},
+            "no relation",
+        ),
+        ({"evidence": [{"concept_id": ["object/dog"], "boxes": [[0, 0, 1, 1]]}]}, "no concept"),
+        ({"evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, 1, 1]], "said": "no"}]}, "true or false"),
+        ({"evidence": {"object/dog": {}}}, "list of objects"),
+        ({"evidence": 5}, "list of objects"),
+        ({"rationale": 5}, "must be a text"),
+        ({"tokens": {}}, "no rationale"),
+        ({"rationale": "A dog", "tokens": 5}, "tokens need"),
         (
             {"rationale": "A dog", "tokens": {"spans": [[0, 1]], "grid": [2, 2], "attention": [[1]], "row": "t"}},
             "tokens",
@@ -265,6 +340,59 @@ def test_what_cannot_be_read_is_named_in_one_line(folder, answer, message):
         _run(folder, answer)
     assert "line 1" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_the_same_answer_twice_is_refused_and_two_rationales_of_a_picture_are_not(folder):
+    dog = {"rationale": "A dog.", "evidence": [{"concept_id": "object/dog", "boxes": [[0, 0, 20, 20]]}]}
+    assert _run(folder, dog, {**dog, "rationale": "I see a dog."})["object"].concepts == 2
+    with pytest.raises(GoldsmithError, match=r"line 2\] is the answer of line 1 again"):
+        _run(folder, dog, dog)
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe{", b"[" * 100_000, b"7", b"{}"])
+def test_a_file_that_is_no_predictions_is_one_line(folder, content):
+    path = folder.path / "predictions.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(GoldsmithError, match=r"\[predictions.jsonl > line 1") as caught:
+        score(folder, path)
+    assert "\n" not in str(caught.value)
+
+
+WRONG = [None, True, -1, 0, 10**30, 1e308, float("nan"), "", "x", [], [[]], [[1]], {}, [0, 0, 9, 9], "object/dog"]
+ANSWER = {
+    "image_id": "p",
+    "rationale": "A dog left of a cat.",
+    "evidence": [
+        {"concept_id": "object/dog", "heat": [[1, 0], [0, 0]], "geometry": "pad", "said": True},
+        {"concept_id": "relation/left of", "subject": {"boxes": [[0, 0, 9, 9]]}, "object": {"points": [[30, 30]]}},
+    ],
+    "tokens": {"spans": [[0, 1], [2, 5]], "grid": [1, 2], "attention": [[1, 0], [0, 1]], "row": "t"},
+}
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_answer_is_scored_in_numbers_or_refused_in_one_line(folder, data):
+    answer = copy.deepcopy(ANSWER)
+    holder = answer
+    while True:
+        steps = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        step = data.draw(st.sampled_from(steps))
+        if not isinstance(holder[step], dict | list) or not holder[step] or data.draw(st.booleans()):
+            holder[step] = data.draw(st.sampled_from(WRONG))
+            break
+        holder = holder[step]
+    try:
+        report = _score(folder, answer)
+    except GoldsmithError as error:
+        said = str(error)
+    else:
+        said = ""
+        for level in report.levels:
+            values = [number for value in level.metrics.values() for number in vars(value).values()]
+            assert np.isfinite(values).all()
+            assert sum(level.cells.values()) >= level.concepts
+    assert "\n" not in said
 
 
 @pytest.mark.parametrize("geometry", evidence.GEOMETRIES)
@@ -284,3 +412,14 @@ def test_cells_hold_the_pixels_whose_middle_they_hold(geometry):
             cell = row * columns + column if 0 <= row < rows and 0 <= column < columns else rows * columns
             expected[:, cell] += (1, truth[y, x])
         assert (np.array(groups) == expected).all()
+
+
+def test_the_predictions_of_the_readme_can_be_scored_as_printed(tmp_path):
+    overrides = {"gqa": BUILDER.folder / "sample" / "gqa"}
+    build(BUILDER, Sources.load(BUILDER.folder, overrides=overrides), tmp_path / "out", progress=False)
+    block = (BUILDER.folder / "README.md").read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    (tmp_path / "predictions.jsonl").write_text(block, encoding="utf-8")
+    report = score(DatasetFolder(tmp_path / "out"), tmp_path / "predictions.jsonl")
+    (found,) = [level for level in report.levels if level.name == "object"]
+    assert (found.concepts, found.cells["said_grounded"], found.outcomes) == (4, 2, {})
+    assert found.kinds == {"boxes": 1, "heat": 2, "points": 1}

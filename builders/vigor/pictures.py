@@ -1,0 +1,150 @@
+"""The shards of pictures: images, groundings (reused and proposed), back-tests and the gallery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from builders.api import Batch, Read, Reject
+from builders.vigor import backtest, gallery, tables
+from builders.vigor.forms import Claim, Picture, Problem, Reader, settle
+from builders.vigor.generate import Generator
+from builders.vigor.pixels import load_rgb
+from builders.vigor.proposals import Scene
+from builders.vigor.schema import BACKTESTS, GALLERY, GROUNDINGS, IMAGES, SPLIT
+
+
+def build_pictures(
+    name: str, reader: Reader, pictures: Sequence[Picture], generator: Generator
+) -> Iterator[Batch | Reject | Read]:
+    """The rows of some pictures of the source `name`."""
+    rows = [tables.image_row(name, picture) for picture in pictures]
+    places = [picture.place for picture in pictures]
+    yield Batch("images", SPLIT, tables.batch(IMAGES, rows), name, places)
+    yield Read(name, "images", len(rows))
+    work = _Work(name, reader, pictures, generator)
+    for picture in pictures:
+        yield from work.picture(picture)
+    yield from work.rest()
+
+
+class _Work:
+    """What grows while the pictures of a shard are gone through."""
+
+    def __init__(self, name: str, reader: Reader, pictures: Sequence[Picture], generator: Generator) -> None:
+        self._name = name
+        self._reader = reader
+        self._generator = generator
+        self._frames = {(each.clip, each.frame): each for each in pictures if each.clip is not None}
+        self._claims: dict[str, list[Claim]] = {}
+        self._rows: list[dict[str, Any]] = []
+        self._places: list[str] = []
+        self._merged: list[tuple[int, str]] = []
+        self._tried: list[dict[str, Any]] = []
+        self._tried_places: list[str] = []
+        self._pictures = {tables.image_id(name, each.key): each for each in pictures}
+        self._records = 0
+
+    def picture(self, picture: Picture) -> Iterator[Reject]:
+        """Take over the claims of a picture, then propose what is missing."""
+        self._records += self._reader.records(picture)
+        kept, problems = settle(self._reader.claims(picture))
+        yield from (reject(self._name, problem) for problem in problems)
+        frame_ids = {
+            frame: tables.image_id(self._name, each.key)
+            for (clip, frame), each in self._frames.items()
+            if clip == picture.clip and frame is not None
+        }
+        for claim in kept:
+            self._merged += [(len(self._rows), place) for place in claim.merged]
+            self._add(tables.claim_row(self._name, picture, claim, frame_ids), claim.place)
+        self._claims[picture.key] = kept
+        if picture.path is not None:
+            self._look(picture, kept)
+
+    def _look(self, picture: Picture, claims: list[Claim]) -> None:
+        """Propose for a picture whose pixels are at hand, and try the generator where its truth can be hidden."""
+        assert picture.path is not None
+        pixels = load_rgb(picture.path)
+        if pixels.shape[:2] != (picture.height, picture.width):
+            return  # Masks of another size say nothing about these pixels; a check names the picture.
+        later = self._frames.get((picture.clip, (picture.frame or 0) + 1)) if picture.clip is not None else None
+        following = load_rgb(later.path) if later is not None and later.path is not None else None
+        masklets = [
+            claim
+            for each in self._frames.values()
+            if each.clip == picture.clip and each.frame == 0
+            for claim in self._claims.get(each.key, ())
+            if claim.frames
+        ]
+        for made in self._generator.run(Scene(pixels, None if masklets else following, claims)):
+            self._add(tables.generated_row(self._name, picture, made), picture.place)
+            self._records += 1
+        tried = [
+            backtest.colours(self._generator, pixels, claims),
+            backtest.object_masks(self._generator, pixels, claims),
+        ]
+        for claim in masklets:
+            truth = dict(claim.frames).get(picture.frame or 0)
+            if claim.concept.level == "motion" and truth is not None and following is not None:
+                tried.append(backtest.motion(self._generator, pixels, following, truth))
+        for each in tried:
+            if each is not None:
+                self._tried.append({"image_id": tables.image_id(self._name, picture.key), **vars(each)})
+                self._tried_places.append(picture.place)
+
+    def rest(self) -> Iterator[Batch | Read]:
+        """Everything that was kept."""
+        if self._rows:
+            rows = tables.batch(GROUNDINGS, self._rows)
+            yield Batch("groundings", SPLIT, rows, self._name, self._places, self._merged)
+        yield Read(self._name, "groundings", self._records)
+        if self._tried:
+            rows = tables.batch(BACKTESTS, _together(self._tried))
+            places = [self._pictures[image].place for image in rows.column("image_id").to_pylist()]
+            yield Batch("backtests", SPLIT, rows, self._name, places)
+        yield from self._gallery()
+
+    def _gallery(self) -> Iterator[Batch]:
+        by_id = {row["grounding_id"]: row for row in self._rows}
+        rows, places = [], []
+        for row in gallery.chosen(self._rows):
+            picture = self._pictures[row["image_id"]]
+            masks = gallery.regions(row, by_id, picture.height, picture.width)
+            if not masks:
+                continue
+            allowed = tables.releasable(picture.licence) and picture.path is not None
+            pixels = load_rgb(picture.path) if allowed and picture.path is not None else None
+            file = {"bytes": gallery.overlay(pixels, masks), "path": "overlay.jpg"}
+            caption = row["concept_id"] + (f": {row['why']}" if row["why"] else "")
+            rows.append(
+                {
+                    "grounding_id": row["grounding_id"],
+                    "level": row["level"],
+                    "status": row["status"],
+                    "caption": caption,
+                    "overlay": file,
+                }
+            )
+            places.append(picture.place)
+        if rows:
+            yield Batch("gallery", SPLIT, tables.batch(GALLERY, rows), self._name, places)
+
+    def _add(self, row: dict[str, Any], place: str) -> None:
+        self._rows.append(row)
+        self._places.append(place)
+
+
+def reject(source: str, problem: Problem) -> Reject:
+    """A problem as the machinery takes it."""
+    return Reject(problem.table, problem.reason, problem.message, source, problem.place, problem.record)
+
+
+def _together(tried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of one picture, level and method added up (two masklets of one frame)."""
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for row in tried:
+        known = found.get(key := (row["image_id"], row["level"], row["method"]))
+        sums = {name: value for name, value in row.items() if known and isinstance(value, int | float)}
+        found[key] = row if known is None else known | {name: known[name] + value for name, value in sums.items()}
+    return list(found.values())
