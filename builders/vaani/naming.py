@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from builders.sources import Sources
 from builders.vaani.collection import Collection
 from builders.vaani.description import describe
 from builders.vaani.file_names import RecorderName, parse_name, pseudonym, read_salt
@@ -55,6 +56,11 @@ class Naming:
                 "--source salt=FILE (16 random bytes or more that you keep), or say personal_names = false in "
                 "collection.toml if they hold none"
             )
+
+    @classmethod
+    def of(cls, personal: bool, sources: Sources) -> Naming:
+        """With the salt among the sources of a build."""
+        return cls(personal, read_salt(sources.bytes("salt")) if sources.given("salt") else None)
 
     def identify(self, fields: Mapping[str, str]) -> Identity:
         """The ids of a record with an utterance or a path.
