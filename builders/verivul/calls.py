@@ -77,7 +77,7 @@ class Live:
         answer, failure = self._post(messages)
         call = Call(subject, name, self.model, answer, failure)
         with open(self._record, "a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(call), ensure_ascii=False, sort_keys=True) + "\n")
+            file.write(line(call))
         self._known[name] = call
         return call
 
@@ -117,6 +117,11 @@ class Recorded:
         return self._calls.get(name) or Call(subject, name, self.model, "", "not_recorded")
 
 
+def line(call: Call) -> str:
+    """A call as a line of a record."""
+    return json.dumps(asdict(call), ensure_ascii=False, sort_keys=True) + "\n"
+
+
 def read(text: str) -> dict[str, Call]:
     """Calls by key; the first of a key counts.
 
@@ -124,11 +129,11 @@ def read(text: str) -> dict[str, Call]:
         GoldsmithError: a line is no call.
     """
     found: dict[str, Call] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip():
+    for number, entry in enumerate(text.splitlines(), 1):
+        if not entry.strip():
             continue
         try:
-            call = Call(**json.loads(line))
+            call = Call(**json.loads(entry))
         except (ValueError, TypeError):
             raise GoldsmithError(f"[calls > line {number}] is no recorded call: take the line out") from None
         found.setdefault(call.key, call)

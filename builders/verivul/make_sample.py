@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from builders.verivul import sample_answers
 from builders.verivul.commits import Fix
 from builders.verivul.sample_code import FAULTS, HEADER, HOSTILE, LATIN1
 
@@ -100,6 +101,8 @@ def main() -> None:
     (_SAMPLE / "repository.stream").write_bytes(stream)
     entries = [Fix("parcel", known[mark], (cve,), (cwe,) if cwe else (), subject) for mark, cwe, cve, subject in fixes]
     entries.append(Fix("parcel", _ABSENT, ("CVE-1900-0097",), (), "a commit that is not in the repository"))
+    grid = next(entry for entry in entries if entry.subject.startswith("grid_set"))
+    (_SAMPLE / "calls.jsonl").write_text(sample_answers.record(_SAMPLE / "repository.stream", grid), encoding="utf-8")
     head = "# The fixes of the bundled sample, made by make_sample.py.\n\n"
     (_SAMPLE / "commits.toml").write_text(head + "".join(entry.toml() for entry in entries), encoding="utf-8")
 

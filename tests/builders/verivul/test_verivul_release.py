@@ -1,0 +1,59 @@
+"""A dataset with a model's programs, from its build to a release that is made again without an endpoint."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+from builders.verivul import calls, sample_answers
+from goldsmith import main
+
+
+WAIVER = """[[waiver]]
+check = "own_source"
+reason = "a part of the sample"
+by = "the tests"
+until = 2030-12-31
+"""
+
+
+def goldsmith(*arguments: object) -> str:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory, fixes_by_subject):
+    """The sample's repository and calls, with one fix."""
+    room = tmp_path_factory.mktemp("release")
+    (room / "commits.toml").write_text(fixes_by_subject["grid_set"].toml(), encoding="utf-8")
+    (room / "python.toml").write_text("", encoding="utf-8")
+    (room / "waivers.toml").write_text(WAIVER, encoding="utf-8")
+    return room, [f"--source=commits={room}/commits.toml", f"--source=python={room}/python.toml"]
+
+
+def test_a_models_programs_are_replayed_from_the_record(given, monkeypatch):
+    room, sources = given
+
+    def asked(*_: object) -> None:
+        raise AssertionError("an endpoint was asked")
+
+    monkeypatch.setattr(calls.Live, "_post", asked)
+    goldsmith("build", "verivul", "--sample", *sources, "-o", room / "built")
+    attempts = pl.read_parquet(room / "built/data/attempts/*.parquet").filter(pl.col("expander") == "model")
+    assert attempts["outcome"].to_list() == ["does_not_parse", "certified"]
+    pairs = pl.read_parquet(room / "built/data/programs/*.parquet").group_by("expander").agg(pl.len())
+    assert dict(pairs.iter_rows()) == {"closer": 2, "model": 2}
+    goldsmith("check", room / "built")
+    goldsmith("card", room / "built")
+    goldsmith(
+        "release", room / "built", "--version", "1.0.0", "--waivers", room / "waivers.toml", "-o", room / "release"
+    )
+    assert "the same rows" in goldsmith("regenerate", room / "release", *sources)
+
+
+def test_the_record_of_the_sample_is_what_the_answers_give(sample, fixes_by_subject):
+    made = sample_answers.record(sample / "repository.stream", fixes_by_subject["grid_set"])
+    assert (sample / "calls.jsonl").read_text(encoding="utf-8") == made
