@@ -625,12 +625,12 @@ def audit_pull(work: Path, url: str | None, file: Path | None) -> None:
 
     Example: goldsmith audit pull out/audits/virogym-records --from answers.csv
     """
-    from quality.annotation import exchange, judgements
+    from quality.annotation import exchange, files
     from quality.annotation.work import Work
 
     place = Work(work)
     if file:
-        found, problems = judgements.from_file(place.plan(), file)
+        found, problems = files.from_file(place.plan(), file)
         exchange.save(place, found, problems)
     else:
         found, problems = exchange.pull(place, _server(url))
@@ -690,7 +690,10 @@ def probe(name: str, model: str, data: Path | None, out: Path, **options: Any) -
 @click.argument("predictions", type=click.Path(path_type=Path))
 @click.option("-d", "--dataset", type=FOLDER, help="Folder of the dataset or a release (default: out/NAME).")
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def score(name: str, predictions: Path, dataset: Path | None, as_json: bool) -> None:
+@click.option(
+    "--items", "items_file", type=click.Path(path_type=Path), help="Write the score of each item here (.parquet)."
+)
+def score(name: str, predictions: Path, dataset: Path | None, as_json: bool, items_file: Path | None) -> None:
     """Score a model's predictions against a dataset, by the dataset's own measures.
 
     Example: goldsmith score vigor predictions.jsonl -d out/vigor
@@ -702,6 +705,34 @@ def score(name: str, predictions: Path, dataset: Path | None, as_json: bool) -> 
         raise GoldsmithError(f"[{name}] has no scorer: it is no benchmark that scores predictions")
     report = scorer(DatasetFolder(dataset or Path("out") / name), predictions)
     click.echo(json.dumps(report.to_json(), indent=1) if as_json else report.text())
+    if items_file is not None:
+        from quality.items.panel import write_items
+
+        write_items(items_file, predictions.stem, getattr(report, "items", ()), name)
+
+
+@main.command("items")
+@click.argument("results", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option(
+    "--priorities", type=click.Path(path_type=Path), help="CSV of name (a group or an item) and priority, 0 to 1."
+)
+@click.option("-o", "--out", type=FOLDER, help="Where to write items.parquet and items.html.")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def items(results: tuple[Path, ...], priorities: Path | None, out: Path | None, as_json: bool) -> None:
+    """Judge the items of a benchmark by what several models reached: saturated, unsolved, needless, backwards.
+
+    RESULTS are files of `score --items`, one a model, or any with the columns item, score and, if any, model and group.
+
+    Example: goldsmith items out/items/*.parquet -o out/items/audit
+    """
+    from quality.items import measure, page
+    from quality.items.panel import read_panel, read_priorities
+
+    found = measure.audit(read_panel(results), read_priorities(priorities) if priorities else None)
+    click.echo(json.dumps(found.to_json(), indent=1) if as_json else found.text())
+    if out is not None:
+        for path in page.write(found, out):
+            click.echo(path, err=True)
 
 
 @main.command()

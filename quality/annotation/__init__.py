@@ -4,7 +4,7 @@ A dataset declares its audits (`schemas.Audit`, in `CheckSet.audits`). The way o
 
 * `plan.plan` draws the sample and writes the folder of the audit (`work.Work`), which is never released;
 * `exchange.push` lays everyone's sheet on a Label Studio server, `exchange.pull` fetches the answers; or
-  `judgements.from_file` reads those of any other tool;
+  `files.from_file` reads those of any other tool;
 * `measure.report` counts them, `report.write` writes `audit/<name>/` in the dataset folder, which is released;
 * `goldsmith check` makes findings of that (`findings`), as of any check.
 

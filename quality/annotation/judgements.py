@@ -1,21 +1,19 @@
-"""From what a server or a file holds to judgements that can be counted, and a list of what cannot.
+"""From what a server holds to judgements that can be counted, and a list of what cannot (of files: `files`).
 
 Nothing is put right in silence: each answer that is left out, and each that had to be read another way, is a `Problem`.
 """
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from quality.annotation import kinds, sheets
+from quality.annotation import sheets
 from quality.annotation.kinds import Answer, BadAnswerError
-from quality.annotation.work import Item, Plan, pseudonym
-from schemas import GoldsmithError
+from quality.annotation.work import Item, Plan
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,7 @@ def _of_task(
             continue
         for code in notes:
             note(code, "offsets counted UTF-16 units; read as such, the text fits", True)
-        at, seconds = str(annotation.get("created_at") or ""), annotation.get("lead_time")
+        at, seconds = str(annotation.get("created_at") or ""), seconds_of(annotation.get("lead_time"))
         found.append((str(annotation.get("updated_at") or at), Judgement(person, item.key, answer, at, seconds)))
     if len(found) > 1:
         message = f"{len(found)} answers of one person: the newest counts"
@@ -143,78 +141,13 @@ def _id(value: Any) -> int | None:
     return value["id"] if isinstance(value, Mapping) else value
 
 
-def from_file(plan: Plan, path: Path) -> tuple[list[Judgement], list[Problem]]:
-    """Judgements of any other tool: JSON (a list), JSONL or CSV.
-
-    Each has `annotator` (as named in the plan, or their pseudonym), `item` (the row's id, or the key of the sheet), the
-    answer, and where known `at` and `seconds`. The answer is `answer` (the form of `quality.annotation.kinds`; in CSV
-    as JSON), or for choice and pair `label`, for transcription `text`. The sides of a pair are `first` and `second`, as
-    in the dataset.
-
-    Raises:
-        GoldsmithError: the file cannot be read.
-    """
-    keys = {item.item_id: item for item in plan.items if item.role == "gold"}
-    keys |= {item.item_id: item for item in plan.items if item.role == "sample"} | plan.by_key()
-    judgements: dict[tuple[str, str], Judgement] = {}
-    problems = []
-    for number, row in enumerate(_rows(path), 1):
-        person = _person(plan, str(row.get("annotator", "")))
-        item = keys.get(str(row.get("item", "")))
-        where = f"line {number}"
-        if person is None or item is None:
-            code, what = ("unknown_person", "annotator") if person is None else ("unknown_task", "item")
-            problems.append(Problem(code, person or "", "", f"{where}: {what} is none of the plan's"))
-            continue
-        if person not in item.people:
-            problems.append(Problem("other_author", person, item.key, f"{where}: not on this person's sheet"))
-            continue
-        try:
-            answer = kinds.checked(plan.audit, _answer(plan, row), item.text)
-        except (BadAnswerError, ValueError) as error:
-            code = error.code if isinstance(error, BadAnswerError) else "malformed"
-            problems.append(Problem(code, person, item.key, f"{where}: {error}"))
-            continue
-        seconds = row.get("seconds")
-        one = Judgement(person, item.key, answer, str(row.get("at") or ""), float(seconds) if seconds else None)
-        if (person, item.key) in judgements:
-            message = f"{where}: answered before: the newest counts"
-            problems.append(Problem("answered_twice", person, item.key, message, True))
-            one = max(judgements[person, item.key], one, key=lambda judgement: judgement.at)
-        judgements[person, item.key] = one
-    return list(judgements.values()), problems
-
-
-def _person(plan: Plan, name: str) -> str | None:
-    return name if name in plan.people else p if (p := pseudonym(plan.salt, name)) in plan.people else None
-
-
-def _answer(plan: Plan, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    answer = row.get("answer")
-    if isinstance(answer, str) and answer.lstrip().startswith("{"):
-        return json.loads(answer)
-    if isinstance(answer, Mapping):
-        return answer
-    if plan.audit.kind == "transcription":
-        unusable = str(row.get("unusable") or "").lower() in ("true", "1", "yes")
-        return {"text": row.get("text") or "", "unusable": unusable}
-    return {"label": row.get("label") or answer}
-
-
-def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+def seconds_of(value: Any) -> float | None:
+    """How long an answer took; None where that is not known or no length of time."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        if path.suffix == ".csv":
-            yield from csv.DictReader(text.splitlines(keepends=True))
-        elif path.suffix == ".jsonl":
-            yield from (json.loads(line) for line in text.split("\n") if line.strip())
-        else:
-            form = json.loads(text)
-            if not isinstance(form, list):
-                raise ValueError("not a list")
-            yield from form
-    except (OSError, ValueError, csv.Error) as error:
-        raise GoldsmithError(f"[{path}] cannot be read ({error}): give a .json list, .jsonl or .csv") from None
+        seconds = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
 def to_lines(things: Sequence[Judgement] | Sequence[Problem]) -> list[dict[str, Any]]:

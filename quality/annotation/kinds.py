@@ -47,7 +47,7 @@ def checked(audit: Audit, answer: Mapping[str, Any], shown: str | None = None) -
         return _CHECKS[audit.kind](audit, answer, shown)
     except BadAnswerError:
         raise
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise BadAnswerError("malformed", f"not an answer of kind {audit.kind}: {error!r}") from None
 
 
@@ -62,9 +62,11 @@ def _label(audit: Audit, answer: Mapping[str, Any], shown: str | None) -> Answer
 
 
 def _text(audit: Audit, answer: Mapping[str, Any], shown: str | None) -> Answer:
-    if not isinstance(answer["text"], str):
-        raise BadAnswerError("malformed", "the text is no text")
-    return {"text": answer["text"], "unusable": bool(answer.get("unusable", False))}
+    text, unusable = answer["text"], answer.get("unusable", False)
+    if not isinstance(text, str) or not isinstance(unusable, bool):
+        raise BadAnswerError("malformed", "the text is no text, or `unusable` neither true nor false")
+    text.encode()  # half of a character cannot be kept
+    return {"text": text, "unusable": unusable}
 
 
 def _span_list(found: Any, known: Sequence[str], shown: str | None) -> list[list[Any]]:

@@ -35,6 +35,7 @@ _CODES = {
     "malformed": "not an answer of this kind: not counted",
     "no_answer": "an empty answer: not counted",
     "no_score": "an attribute without a score: not counted",
+    "odd_seconds": "a time that is no number of seconds: the answer counts without",
     "other_author": "answered on another person's sheet: not counted",
     "other_editor": "changed by another person: not counted",
     "outside": "a box outside the picture: not counted",

@@ -25,7 +25,7 @@ from audit_people import (
     judge,
 )
 
-from quality.annotation import exchange, judgements, report, report_html
+from quality.annotation import exchange, report, report_html
 from quality.annotation.plan import choose
 from quality.annotation.plan import plan as make_plan
 from quality.annotation.work import Plan, Work
@@ -205,37 +205,3 @@ def test_unjudged_rows_count_as_wrong(judged: DatasetFolder, tmp_path: Path) -> 
     assert [one.state for one in found.found].count("unjudged") == 1
     assert sorted(bound.against for bound in found.bounds) == [0, 1]
     assert not found.passed
-
-
-# --- other tools
-
-
-def test_answers_of_other_tools(judged: DatasetFolder, tmp_path: Path) -> None:
-    made = make_plan(judged, CHECKS, BY_NAME["topic"], PEOPLE, tmp_path / "work")
-    person, name = next(iter(made.people.items()))
-    items = made.sheet(person)
-    good = [{"annotator": name, "item": item.item_id, "label": item.answer["label"]} for item in items]  # pyright: ignore
-    bad = [
-        {"annotator": "stranger", "item": items[0].item_id, "label": "bug"},
-        {"annotator": name, "item": "nothing", "label": "bug"},
-        {"annotator": name, "item": items[0].item_id, "label": "nonsense"},
-        {"annotator": name, "item": items[1].key, "label": "bug", "at": "2027"},
-    ]
-    lines = [*good, *bad]
-    (tmp_path / "a.json").write_text(json.dumps(lines))
-    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
-    csv = ["annotator,item,label,at", *(f"{x['annotator']},{x['item']},{x['label']},{x.get('at', '')}" for x in lines)]
-    (tmp_path / "a.csv").write_text("\n".join(csv) + "\n")
-    for suffix in ("json", "jsonl", "csv"):
-        found, problems = judgements.from_file(made, tmp_path / f"a.{suffix}")
-        assert len(found) == len(items)
-        assert Counter(problem.code for problem in problems) == {
-            "unknown_person": 1,
-            "unknown_task": 1,
-            "unknown_label": 1,
-            "answered_twice": 1,
-        }
-        assert next(one for one in found if one.key == items[1].key).answer == {"label": "bug"}
-    (tmp_path / "a.json").write_text("{")
-    with pytest.raises(GoldsmithError, match=r"cannot be read .* give a \.json list, \.jsonl or \.csv"):
-        judgements.from_file(made, tmp_path / "a.json")

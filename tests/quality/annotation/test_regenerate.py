@@ -36,7 +36,10 @@ def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     name = "judgedweather"
     new(name, tmp_path)
     package = tmp_path / name / f"goldsmith_{name}"
-    lines = ["record_id,text,score", *(f"r{i},{('warm', 'cold')[i % 3 == 0]},{i % 2 * 0.9 + i / 1000:.3f}" for i in range(80))]
+    lines = [
+        "record_id,text,score",
+        *(f"r{i},{('warm', 'cold')[i % 3 == 0]},{i % 2 * 0.9 + i / 1000:.3f}" for i in range(80)),
+    ]
     (package / "sample" / "records.csv").write_text("\n".join(lines) + "\n")
     checks = (package / "checks.py").read_text()
     checks = checks.replace("import Check, CheckSet", "import Audit, Check, CheckSet, Show")
