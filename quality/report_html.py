@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from quality.own import add_own_views
 from quality.pictures import pictures
 from quality.results import Measured, Report, Result
 from schemas import CheckSet, DatasetFolder
+from schemas.folder import replace_text
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _GRAVITY = ("block", "drop", "warn", "info")
@@ -34,12 +34,7 @@ def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_lim
         add_own_views(session, checks.views)
         drawn = pictures(session, checks.plots)
     text = _render(report, drawn)
-    temporary = folder.report_html.with_name(f".report.html.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(folder.report_html)
-    finally:
-        temporary.unlink(missing_ok=True)
+    replace_text(folder.report_html, text)
     return folder.report_html
 
 

@@ -6,11 +6,9 @@ What SQL can read is said in `quality.connect`; what a check is, in `schemas.che
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Event
 
 import duckdb
@@ -26,6 +24,7 @@ from quality.results import Report
 from quality.scan import check_constraints
 from quality.unique import check_duplicates, check_keys, content_columns
 from schemas import CheckSet, DatasetFolder, GoldsmithError, Table, Unique
+from schemas.folder import replace_text
 from schemas.parquet import Written
 
 GROUPS = (
@@ -100,7 +99,7 @@ def check(
         tools={"python": platform.python_version(), "duckdb": duckdb.__version__, "pyarrow": pa.__version__},
     )
     text = json.dumps(report.to_json(), ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
-    _replace(folder.report_json, text + "\n")
+    replace_text(folder.report_json, text + "\n")
     return report
 
 
@@ -175,15 +174,3 @@ def _write_findings(folder: DatasetFolder, ledger: Ledger) -> Written:
     for stale in (folder.report_json, folder.report_html):
         stale.unlink(missing_ok=True)
     return ledger.write(folder.findings)
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -1,0 +1,139 @@
+"""Item audits: hand-made panels with known verdicts, domination against a double loop, and input that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from quality.items.measure import audit, dominating
+from quality.items.page import write
+from quality.items.panel import Panel, read_panel, read_priorities, write_items
+from schemas import GoldsmithError
+
+MODELS = ("a", "b", "c", "d", "e")
+
+
+def panel(scores: Mapping[str, Sequence[float]], groups: Mapping[str, str] | None = None) -> Panel:
+    names = tuple(scores)
+    return Panel(MODELS, names, tuple((groups or {}).get(name, "") for name in names), np.array(list(scores.values())))
+
+
+KNOWN = {
+    "easy": [1, 1, 1, 1, 1],
+    "hard": [0, 0, 0, 0, 0],
+    "alike": [0.5, 0.5, 0.5, 0.5, 0.5],
+    "good": [0, 0, 0, 1, 1],
+    "less room": [0, 0, 1, 1, 1],
+    "wrong key": [1, 1, 1, 0, 0],
+    **{f"usual {index}": [0, 0.2, 0.5, 0.8, 1] for index in range(4)},
+}
+GROUPS = {name: "usual" for name in KNOWN if name.startswith("usual")}
+
+
+def test_known_verdicts():
+    found = audit(panel(KNOWN, GROUPS))
+    verdicts = {row["item"]: row["verdict"] for row in found.rows.iter_rows(named=True) if not row["group"]}
+    assert verdicts == {
+        "easy": "saturated",
+        "hard": "unsolved",
+        "alike": "flat",
+        "good": "keep",
+        "less room": "inferior",  # 2 of 5 solved leaves more room than 3 of 5, with the same variance
+        "wrong key": "backwards",
+    }
+    assert found.verdicts == {**dict.fromkeys(verdicts.values(), 1), "keep": 5}
+    good = found.rows.filter(item="good").row(0, named=True)
+    assert good["improvability"] == pytest.approx(0.6)
+    assert good["variance"] == pytest.approx(0.24)
+    assert good["dominated"] == 0
+
+
+def test_discrimination_is_the_correlation_with_the_other_items():
+    scores = np.random.default_rng(1).random((7, 5))
+    found = audit(Panel(MODELS, tuple("abcdefg"), ("",) * 7, scores)).rows["discrimination"]
+    rest = [np.delete(scores, index, 0).mean(axis=0) for index in range(7)]
+    assert found.to_list() == pytest.approx([np.corrcoef(scores[i], rest[i])[0, 1] for i in range(7)])
+
+
+def test_items_compete_within_their_group_and_priorities_count():
+    same = {"x": [0, 0, 1, 1, 1], "y": [0, 0, 0, 1, 1]}
+    apart = audit(panel(same, {"x": "one", "y": "two"})).rows
+    assert apart["dominated"].to_list() == [0, 0]
+    assert audit(panel(same), {"x": 1.0, "y": 0.2}).rows["dominated"].to_list() == [0, 0]
+    assert audit(panel(same, {"x": "g", "y": "g"}), {"g": 0.5}).rows["dominated"].to_list() == [1, 0]
+    with pytest.raises(GoldsmithError, match=r"\[priorities > z\] is no group and no item"):
+        audit(panel(same), {"z": 1.0})
+
+
+def test_with_few_models_nothing_is_called_backwards():
+    few = Panel(("a", "b"), ("p", "q", "r"), ("",) * 3, np.array([[0.0, 1], [0, 1], [1, 0]]))
+    assert "backwards" not in audit(few).rows["verdict"].to_list()
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, 0.25, 0.5, 1.0])] * 3), min_size=1, max_size=40))
+def test_domination_is_that_of_a_double_loop(rows):
+    axes = np.array(rows)
+    plain = [sum(bool((other >= row).all() and (other > row).any()) for other in axes) for row in axes]
+    assert dominating(axes).tolist() == plain
+
+
+def test_files_make_a_panel(tmp_path: Path):
+    write_items(tmp_path / "m1.parquet", "m1", [("q2", "count", 1.0), ("q1", "color", 0.0)], "toy")
+    (tmp_path / "m2.csv").write_text("item,group,score\nq1,color,1\nq2,count,0.5\n")
+    (tmp_path / "m3.jsonl").write_text(
+        "".join(
+            json.dumps({"model": "x", "item": i, "group": g, "score": 1}) + "\n"
+            for i, g in [("q1", "color"), ("q2", "count")]
+        )
+    )
+    found = read_panel([tmp_path / name for name in ("m1.parquet", "m2.csv", "m3.jsonl")])
+    assert (found.models, found.items, found.groups) == (("m1", "m2", "x"), ("q1", "q2"), ("color", "count"))
+    assert found.scores.tolist() == [[0, 1, 1], [1, 0.5, 1]]
+    table, page = write(audit(found), tmp_path / "out")
+    assert pl.read_parquet(table).height == 2
+    assert "q1" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("item,score\nq1,2\n", r"m2.csv > q1\] score 2.0 is no number from 0 to 1"),
+        ("item,score\nq1,high\n", r"q1\] score None is no number"),
+        ("item\nq1\n", "has no column score"),
+        ("item,score\n", "has no item"),
+        ("item,score\nq1,1\nq1,0\n", r"\[m2 > q1\] is there twice"),
+        ("item,group,score\nq1,other,1\nq2,count,0\n", r"\[q1\] is in several groups"),
+        ("item,group,score\nq1,color,1\n", r"\[m2\] has no score for 1 items, such as q2"),
+        ("", "cannot be read"),
+    ],
+)
+def test_wrong_files_are_named_in_one_line(tmp_path: Path, content: str, said: str):
+    write_items(tmp_path / "m1.parquet", "m1", [("q1", "color", 0.0), ("q2", "count", 1.0)], "toy")
+    (tmp_path / "m2.csv").write_text(content)
+    with pytest.raises(GoldsmithError, match=said) as raised:
+        read_panel([tmp_path / "m1.parquet", tmp_path / "m2.csv"])
+    assert "\n" not in str(raised.value)
+
+
+def test_one_model_no_file_and_other_kinds_are_refused(tmp_path: Path):
+    write_items(tmp_path / "m1.parquet", "m1", [("q1", "", 0.0)], "toy")
+    for paths, said in (
+        ([tmp_path / "m1.parquet"], "makes no panel"),
+        ([tmp_path / "none.csv"], "is absent"),
+        ([tmp_path / "x.txt"], "is no .parquet"),
+    ):
+        with pytest.raises(GoldsmithError, match=said):
+            read_panel(paths)
+    with pytest.raises(GoldsmithError, match="gives no scores of single items"):
+        write_items(tmp_path / "m.parquet", "m", [], "toy")
+    (tmp_path / "p.csv").write_text("name,priority\nq1,7\n")
+    with pytest.raises(GoldsmithError, match=r"priority 7\.0 is no number"):
+        read_priorities(tmp_path / "p.csv")
