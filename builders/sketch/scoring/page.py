@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from builders.sketch.scoring.examine import Locus
 from builders.sketch.scoring.grounding import METRICS, Grounding, Value
 from builders.sketch.scoring.locus import ALPHA, SHARE
 from builders.sketch.scoring.order import MEASURES, OrderReport
 from builders.sketch.scoring.regions import UNITS
-from builders.sketch.scoring.select import UNIT, Locus
+from builders.sketch.scoring.select import UNIT
 from builders.sketch.scoring.text import CONDITIONS
 
 if TYPE_CHECKING:
     from builders.sketch.scoring.score import ScoreReport
 
-_STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1120px;padding:0 1rem;color:#1b1b1b}
+_STYLE = """body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:1240px;padding:0 1rem;color:#1b1b1b}
 h1{font-size:1.5rem}h2{font-size:1.15rem;border-top:1px solid #ccc;padding-top:1rem;margin-top:2rem}
 h3{font-size:1rem;margin:1.2rem 0 .3rem}p{max-width:75ch}small,.q{color:#555}
 table{border-collapse:collapse;margin:.6rem 0;font-variant-numeric:tabular-nums}
@@ -27,7 +28,7 @@ th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid #e5e5e5;whit
 th:first-child,td:first-child{text-align:left}thead th{border-bottom:1px solid #888;font-weight:600}
 td small{display:block;font-size:.75rem}.own{background:#eef4fb}figure{display:inline-block;margin:.5rem 1.5rem .8rem 0;
 vertical-align:top}figcaption{font-size:.85rem;max-width:480px}svg text{font:10px system-ui,sans-serif;fill:#444}
-.wide{overflow-x:auto}"""
+.wide{overflow-x:auto}.wide table{font-size:.82rem}.wide th,.wide td{padding:.15rem .4rem}.run td{text-align:left}"""
 _MEANING = {
     "tau": "tau",
     "tau_stable": "tau, resolved",
@@ -69,7 +70,8 @@ def _run(run: Mapping[str, object] | None) -> str:
         "parity",
     )
     rows = "".join(f"<tr><td>{name}<td>{_text(run.get(name))}" for name in names)
-    return f"<table>{rows}</table><p class=q>parity: largest gap of eager to sdpa logits, of the largest logit.</p>"
+    note = "<p class=q>parity: the largest gap of eager to sdpa logits, of the largest logit.</p>"
+    return f"<table class=run>{rows}</table>{note}"
 
 
 def _orders(found: OrderReport) -> str:
@@ -111,7 +113,8 @@ def _locus(found: Locus) -> str:
     lead = (
         f"<p>{layers} layers of {heads} heads, maps of {rows} x {columns} cells. Heads, thresholds and the band were"
         f" chosen on {found.drawings[0]} drawings; everything shown here is of {found.drawings[1]} others, of other"
-        f" categories and drawers. {above} heads are above shuffled labels (p ≤ {ALPHA}, all heads tested together)."
+        f" categories and drawers. Above shuffled labels: {above} of {layers * heads} heads (p ≤ {ALPHA}, tested"
+        " together)."
         f" {band}</p>"
     )
     chosen = set(found.findings["two_criteria"].heads)
@@ -181,13 +184,12 @@ def _matrix(values: np.ndarray, title: str, chosen: set[tuple[int, int]], band: 
     layers, heads = values.shape
     side = max(6, min(26, 440 // max(layers, heads)))
     known = values[np.isfinite(values)]
-    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    span = high - low or 1.0
+    high = float(known.max()) if len(known) else 0.0
     cells = []
     for layer in range(layers):
         for head in range(heads):
             value = values[layer, head]
-            shade = _shade((value - low) / span) if np.isfinite(value) else "#e4e4e4"
+            shade = _shade(value / (high or 1)) if np.isfinite(value) else "#e4e4e4"
             place = f'x="{30 + head * side}" y="{layer * side + 4}" width="{side - 1}" height="{side - 1}"'
             said = f"{value:.3f}" if np.isfinite(value) else "-"
             cells.append(f'<rect {place} fill="{shade}"><title>layer {layer}, head {head}: {said}</title></rect>')
@@ -204,7 +206,7 @@ def _matrix(values: np.ndarray, title: str, chosen: set[tuple[int, int]], band: 
     marks += [f'<text x="{30 + head * side + side / 2}" y="{base}" text-anchor="middle">{head}</text>'
               for head in range(0, heads, step)]  # fmt: skip
     size = f'width="{heads * side + 40}" height="{layers * side + 22}"'
-    said = f"{html.escape(title)}<br><small>{low:.3f} (light) to {high:.3f} (dark)</small>"
+    said = f"{html.escape(title)}<br><small>0 (light) to {high:.3f} (dark)</small>"
     return f"<figure><svg {size}>{''.join(cells + marks)}</svg><figcaption>{said}</figcaption></figure>"
 
 

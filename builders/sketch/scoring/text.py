@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from builders.sketch.scoring.examine import Locus
 from builders.sketch.scoring.grounding import METRICS, Grounding
 from builders.sketch.scoring.locus import ALPHA
 from builders.sketch.scoring.order import MEASURES, OrderReport
 from builders.sketch.scoring.regions import UNITS
-from builders.sketch.scoring.select import UNIT, Locus
+from builders.sketch.scoring.select import UNIT
 
 if TYPE_CHECKING:
     from builders.sketch.scoring.score import ScoreReport
@@ -70,10 +71,12 @@ def _orders(found: OrderReport) -> list[str]:
 def _grounding(found: Mapping[str, Grounding]) -> list[str]:
     first = next(iter(found.values()))
     lines = [f"  {first.questions:,} questions, {first.classes} classes, {first.categories} categories"]
-    lines.append(f"  {'':22}" + "".join(f"{f'{unit} {name}':>14}" for unit in UNITS for name in METRICS))
+    short = "".join(f"{name.replace('miou', 'IoU').replace('macc', ''):>6}" for name in METRICS)
+    lines.append(f"  {'mAcc@tau by unit':22}" + "".join(f"  {unit:>{6 * len(METRICS)}}" for unit in UNITS))
+    lines.append(f"  {'':22}" + f"  {short}" * len(UNITS))
     for name, each in found.items():
-        cells = [f"{each.units[unit][metric].value:.3f}" for unit in UNITS for metric in METRICS]
-        lines.append(f"  {name:22}" + "".join(f"{cell:>14}" for cell in cells))
+        groups = ("".join(f"{each.units[unit][metric].value:6.2f}" for metric in METRICS) for unit in UNITS)
+        lines.append(f"  {name:22}" + "".join(f"  {group}" for group in groups))
     return lines
 
 
@@ -87,8 +90,8 @@ def _locus(found: Locus) -> list[str]:
     lines = [
         f"Heads, chosen on {found.drawings[0]} drawings and reported on {found.drawings[1]} others (no category and no"
         " drawer in both):",
-        f"  {layers} layers x {heads} heads, grid {rows} x {columns}; {above} heads above shuffled labels"
-        f" (p <= {ALPHA}, all heads together)",
+        f"  {layers} layers x {heads} heads, grid {rows} x {columns}; above shuffled labels: {above} heads"
+        f" (p <= {ALPHA}, tested together)",
     ]
     if found.band is None:
         lines.append("  no band: on the calibration half nothing is above the null")
@@ -103,13 +106,15 @@ def _locus(found: Locus) -> list[str]:
         lines.append(f"  centre of the mass at depth {found.depth:.2f}")
     low, middle, high = found.random
     lines.append(f"  sums of random heads, IoU of {UNIT}: {middle:.3f} [{low:.3f},{high:.3f}]")
+    head = f"  {'sums of heads':22} {'IoU of ' + UNIT:19} {'calibration':>11} {'elsewhere':>11}"
+    lines.append(f"{head} {'p random':>9} {'p shuffled':>10}  layer.head")
     for name, each in found.findings.items():
         value = each.grounding.units[UNIT]["miou"]
         places = " ".join(f"{layer}.{head}" for layer, head in each.heads)
         lines.append(
-            f"  {name:22} heads {places:18} IoU {value.value:.3f} [{value.low:.3f},{value.high:.3f}]; on the drawings"
-            f" that chose them {each.apparent:.3f}, on the same part of other drawings {_maybe(each.elsewhere)};"
-            f" p random {each.p_random:.3f}, p shuffled {each.p_shuffled:.3f}"
+            f"  {name:22} {value.value:.3f} [{value.low:.3f},{value.high:.3f}] {each.apparent:11.3f}"
+            f" {_maybe(each.elsewhere):>11} {each.p_random:9.3f} {each.p_shuffled:10.3f}  {places}"
         )
     table = {**{name: each.grounding for name, each in found.findings.items()}, **found.baselines}
+    lines.append("  calibration: on the drawings that chose them; elsewhere: on the same part of other drawings")
     return [*lines, "", *_grounding(table)]

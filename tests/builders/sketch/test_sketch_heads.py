@@ -7,9 +7,10 @@ import pytest
 from made_probe import CATEGORIES, dataset
 
 from builders.sketch.scoring import locus
+from builders.sketch.scoring.examine import examine
 from builders.sketch.scoring.halves import Calibration, Group, Report, Selection
 from builders.sketch.scoring.heads import elbow, rank_by_rule, spatial_entropy
-from builders.sketch.scoring.select import choose, examine, measure
+from builders.sketch.scoring.select import choose, measure
 from builders.sketch.scoring.truth import drawings
 from schemas import GoldsmithError
 

@@ -23,9 +23,10 @@ from builders.sketch.probing.families import layout  # noqa: E402
 from builders.sketch.probing.model import Model, Prompt  # noqa: E402
 from builders.sketch.probing.outputs import Outputs, map_files, read_maps  # noqa: E402
 from builders.sketch.probing.run import probe  # noqa: E402
+from builders.sketch.scoring.examine import examine  # noqa: E402
 from builders.sketch.scoring.given import HeadMaps, Questions  # noqa: E402
 from builders.sketch.scoring.halves import Calibration, Report  # noqa: E402
-from builders.sketch.scoring.select import choose, examine, measure  # noqa: E402
+from builders.sketch.scoring.select import choose, measure  # noqa: E402
 from builders.sketch.scoring.truth import drawings  # noqa: E402
 from goldsmith import main  # noqa: E402
 from schemas import GoldsmithError  # noqa: E402
@@ -124,12 +125,12 @@ def test_maps_are_the_attention_that_the_model_returns(places, prompts, name):
         assert (found.sums[row] < 1).all()
 
 
-def test_the_own_qwen_processor_makes_what_transformers_makes(places, prompts):
-    pytest.importorskip("torchvision", reason="Qwen2VLProcessor needs torchvision")
+def test_the_own_qwen_processor_makes_what_transformers_makes(places, prompts, monkeypatch):
+    """Theirs wants a video processor, which wants torchvision; unchecked it does without."""
+    monkeypatch.setattr(transformers.ProcessorMixin, "check_argument_for_proper_class", lambda *_: None)
     model = Model.load(str(places["qwen2_vl"]))
     mine = model._processor
-    videos = transformers.Qwen2VLVideoProcessor()
-    theirs = transformers.Qwen2VLProcessor(mine.images, mine.tokenizer, videos)
+    theirs = transformers.Qwen2VLProcessor(mine.images, mine.tokenizer)
     texts = [model._dialogue(prompt) for prompt in prompts]
     pictures = [modelling._picture(prompt.picture) for prompt in prompts]
     expected = theirs(text=texts, images=pictures, padding=True, return_tensors="pt")
