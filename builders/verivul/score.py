@@ -49,11 +49,13 @@ class ScoreReport:
 
     Attributes:
         unreadable: lines of the predictions that could not be read; `missing` programs without a prediction.
+        items: of each program its id, weakness and whether its label is right (1 or 0).
     """
 
     scores: tuple[Score, ...]
     unreadable: int
     missing: int
+    items: tuple[tuple[str, str, float], ...]
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -92,7 +94,15 @@ def score(folder: DatasetFolder | Path, predictions: Path) -> ScoreReport:
     missing = sum(row["program_id"] not in found for row in programs)
     own = evaluate("predictions", programs, pairs, found)
     baselines = [evaluate(name, programs, pairs, make(programs)) for name, make in BASELINES.items()]
-    return ScoreReport((own, *baselines), unreadable, missing)
+    items = (
+        (
+            row["program_id"],
+            (row["cwe"] or [""])[0],
+            float(found.get(row["program_id"], {}).get("label") == row["label"]),
+        )
+        for row in programs
+    )
+    return ScoreReport((own, *baselines), unreadable, missing, tuple(items))
 
 
 def _table(root: Path, name: str) -> list[dict[str, Any]]:

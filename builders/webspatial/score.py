@@ -131,9 +131,10 @@ def places(folder: Path) -> dict[tuple[str, int], tuple[float, float]]:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """Accuracies, as JSON and as a table for people."""
+    """Accuracies, as JSON and as a table for people, and of each question (id, type, 1 if right else 0)."""
 
     result: Mapping[str, Any]
+    items: tuple[tuple[str, str, float], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -151,7 +152,11 @@ def score(folder: DatasetFolder | Path, predictions: Path) -> ScoreReport:
         GoldsmithError: the predictions cannot be read, or one is for no question of the folder.
     """
     root = folder.path if isinstance(folder, DatasetFolder) else Path(folder)
-    return ScoreReport(evaluate(questions(root), read_predictions(predictions), places(root)))
+    asked, given = questions(root), read_predictions(predictions)
+    result = evaluate(asked, given, places(root))
+    right = [read_option(given.get(q["question_id"], ""), q["options"]) == q["answer"] for q in asked]
+    items = ((q["question_id"], q["type"], float(one)) for q, one in zip(asked, right, strict=True))
+    return ScoreReport(result, tuple(items))
 
 
 def evaluate(

@@ -49,11 +49,13 @@ class Audit:
 
     Attributes:
         models: how many.
+        left_aside: items that not every model has.
         rows: item, group, mean, improvability, variance, alignment, discrimination (null where it has no variance),
             dominated (how many items of its group are better, as in the module's first lines), verdict.
     """
 
     models: int
+    left_aside: int
     rows: pl.DataFrame
 
     @property
@@ -65,7 +67,8 @@ class Audit:
     def text(self) -> str:
         """A table for people: groups by verdicts."""
         head = f"{'group':28}" + "".join(f"{name:>11}" for name in VERDICTS)
-        lines = [f"{self.rows.height:,} items, {self.models} models", head]
+        aside = f"; {self.left_aside:,} more, which not every model has, are left aside" if self.left_aside else ""
+        lines = [f"{self.rows.height:,} items, {self.models} models{aside}", head]
         groups = [(name or "(none)", part) for (name,), part in self.rows.group_by("group", maintain_order=True)]
         for name, part in [("all", self.rows), *groups]:
             found = Counter(part["verdict"])
@@ -74,7 +77,12 @@ class Audit:
 
     def to_json(self) -> dict:
         """For programs."""
-        return {"models": self.models, "items": self.rows.height, "verdicts": self.verdicts}
+        return {
+            "models": self.models,
+            "items": self.rows.height,
+            "left_aside": self.left_aside,
+            "verdicts": self.verdicts,
+        }
 
 
 def audit(panel: Panel, priorities: Mapping[str, float] | None = None) -> Audit:
@@ -104,6 +112,7 @@ def audit(panel: Panel, priorities: Mapping[str, float] | None = None) -> Audit:
     discrimination = _discrimination(scores)
     return Audit(
         len(panel.models),
+        panel.left_aside,
         pl.DataFrame(
             {
                 "item": panel.items,

@@ -1,8 +1,8 @@
 """Reads a panel: what each model reached on each item, from the files that `goldsmith score --items` writes or others.
 
 A file (Parquet, CSV or JSON lines) has the columns `item` and `score` (0 wrong to 1 right) and may have `model` (else
-the file's name is it) and `group` (a type, a level, a phenotype). Every model has to have every item: an item that half
-of the panel left out would look hard or easy for the wrong reason.
+the file's name is it) and `group` (a type, a level, a phenotype). Items that not every model has are left aside and
+counted: an item that half of the panel left out would look hard or easy for the wrong reason.
 """
 
 from __future__ import annotations
@@ -27,20 +27,22 @@ class Panel:
         models: names, in order.
         items, groups: of each item, in order of group and item.
         scores: float64 of shape (items, models), 0 to 1.
+        left_aside: items that not every model has.
     """
 
     models: tuple[str, ...]
     items: tuple[str, ...]
     groups: tuple[str, ...]
     scores: np.ndarray
+    left_aside: int = 0
 
 
 def read_panel(paths: Sequence[Path]) -> Panel:
     """The panel of several files.
 
     Raises:
-        GoldsmithError: a file cannot be read or lacks a column, a score is none, a model has an item twice or not at
-            all, an item is in two groups, or there are fewer than two models.
+        GoldsmithError: a file cannot be read or lacks a column, a score is none, a model has an item twice, an
+            item is in two groups, there are fewer than two models, or they have no item in common.
     """
     rows = pl.concat([_read(path) for path in paths])
     twice = rows.filter(pl.struct("model", "item").is_duplicated()).sort("model", "item")
@@ -57,14 +59,14 @@ def read_panel(paths: Sequence[Path]) -> Panel:
         .sort("group", "item")
         .select("group", "item", *models)
     )
-    for model in models:
-        lacking = table.filter(pl.col(model).is_null())
-        if lacking.height:
-            raise GoldsmithError(
-                f"[{model}] has no score for {lacking.height:,} items, such as {lacking['item'][0]}: "
-                "give every model's score of every item (0 where it did not answer)"
-            )
-    return Panel(tuple(models), tuple(table["item"]), tuple(table["group"]), table.select(models).to_numpy())
+    common = table.drop_nulls()
+    if not common.height:
+        raise GoldsmithError(
+            f"[items] the {len(models)} models have no item in common: give results of the same benchmark"
+        )
+    left = table.height - common.height
+    scores = common.select(models).to_numpy()
+    return Panel(tuple(models), tuple(common["item"]), tuple(common["group"]), scores, left)
 
 
 def write_items(path: Path, model: str, items: Iterable[tuple[str, str, float]], dataset: str) -> None:

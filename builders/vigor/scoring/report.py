@@ -53,12 +53,19 @@ class Level:
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """The whole; see `text` and `to_json`. `pictures`: how many have an answer, and how many there are."""
+    """The whole; see `text` and `to_json`.
+
+    Attributes:
+        pictures: how many have an answer, and how many there are.
+        items: of each concept that was said and not left out: `picture > concept`, its level, and pointing (the mean,
+            where several answers say it).
+    """
 
     dataset: str
     answers: int
     pictures: tuple[int, int]
     levels: tuple[Level, ...]
+    items: tuple[tuple[str, str, float], ...]
 
     @classmethod
     def of(cls, dataset: str, answers: int, pictures: tuple[int, int], scored: Iterable[Scored]) -> ScoreReport:
@@ -66,7 +73,12 @@ class ScoreReport:
         every = list(scored)
         groups = [(level, [each for each in every if each.level == level]) for level in LEVELS]
         levels = [_level(name, group) for name, group in [*groups, ("all", every)] if group]
-        return cls(dataset, answers, pictures, tuple(levels))
+        pointing: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for each in every:
+            if each.said and each.got is not None:
+                pointing[f"{each.image} > {each.concept}", each.level].append(each.got["pointing"])
+        items = ((item, level, sum(values) / len(values)) for (item, level), values in sorted(pointing.items()))
+        return cls(dataset, answers, pictures, tuple(levels), tuple(items))
 
     def text(self) -> str:
         """For a terminal."""

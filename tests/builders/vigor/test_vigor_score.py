@@ -170,6 +170,7 @@ def test_what_is_said_without_evidence_is_not_grounded(folder):
     assert _means(found) == dict.fromkeys(metrics.METRICS, 0)
     assert found.metrics["iou"].ceiling == 1  # A mask could have said the truth.
     assert "1 answers about 1 of 1 pictures" in report.text()
+    assert [(level, pointing) for _, level, pointing in report.items] == [("object", 0)]
 
 
 def test_a_relation_with_one_empty_end_is_not_grounded(folder):

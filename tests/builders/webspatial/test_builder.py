@@ -145,7 +145,10 @@ def test_score(built, tmp_path):
         assert abs(row["text_only"] - row["chance"]) <= 0.03
         assert abs(row["majority"] - row["chance"]) <= 0.03
     path.write_text(lines[0], encoding="utf-8")
-    assert BUILDER.score(DatasetFolder(built), path).to_json()["all"]["accuracy"] < 0.05
+    nothing_right = BUILDER.score(DatasetFolder(built), path)
+    assert nothing_right.to_json()["all"]["accuracy"] < 0.05
+    shares = [right for _, _, right in nothing_right.items]
+    assert sum(shares) / len(shares) == pytest.approx(nothing_right.to_json()["all"]["accuracy"], abs=1e-4)
     path.write_text('{"question_id": "none", "prediction": "left"}', encoding="utf-8")
     with pytest.raises(GoldsmithError, match="no question"):
         BUILDER.score(DatasetFolder(built), path)

@@ -111,7 +111,7 @@ def test_files_make_a_panel(tmp_path: Path):
         ("item,score\n", "has no item"),
         ("item,score\nq1,1\nq1,0\n", r"\[m2 > q1\] is there twice"),
         ("item,group,score\nq1,other,1\nq2,count,0\n", r"\[q1\] is in several groups"),
-        ("item,group,score\nq1,color,1\n", r"\[m2\] has no score for 1 items, such as q2"),
+        ("item,score\nq9,1\n", "have no item in common"),
         ("", "cannot be read"),
     ],
 )
@@ -121,6 +121,14 @@ def test_wrong_files_are_named_in_one_line(tmp_path: Path, content: str, said: s
     with pytest.raises(GoldsmithError, match=said) as raised:
         read_panel([tmp_path / "m1.parquet", tmp_path / "m2.csv"])
     assert "\n" not in str(raised.value)
+
+
+def test_items_that_a_model_lacks_are_left_aside_and_counted(tmp_path: Path):
+    write_items(tmp_path / "m1.parquet", "m1", [("q1", "", 0.0), ("q2", "", 1.0)], "toy")
+    write_items(tmp_path / "m2.parquet", "m2", [("q1", "", 1.0), ("q3", "", 1.0)], "toy")
+    found = audit(read_panel([tmp_path / "m1.parquet", tmp_path / "m2.parquet"]))
+    assert found.rows["item"].to_list() == ["q1"]
+    assert found.text().startswith("1 items, 2 models; 2 more, which not every model has, are left aside")
 
 
 def test_one_model_no_file_and_other_kinds_are_refused(tmp_path: Path):
