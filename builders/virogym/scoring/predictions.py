@@ -79,6 +79,10 @@ class Predictions:
     def _of(cls, name: str, task: str, keys: tuple[str, str], table: pl.DataFrame) -> Predictions:
         with_split = task == "dms" and "split" in table.columns
         columns = [*keys, *(["split"] if with_split else [])]
+        for column in (*columns, "score"):
+            if table[column].dtype.is_nested() or table[column].dtype.is_temporal():
+                kind = str(table[column].dtype).partition("(")[0]
+                raise GoldsmithError(f"[{name} > {column}] holds {kind}, not plain values: write text and numbers")
         score = table["score"].cast(pl.Float64, strict=False)
         rows = table.select(*(pl.col(column).cast(pl.String) for column in columns), score=score)
         if not rows.height:

@@ -100,6 +100,7 @@ def test_predictions_of_stops_are_left_aside_and_counted(folder, some):
         (lambda p: pl.concat([p, p[:1].with_columns(mutant=pl.lit("M1Z"))]), "M1Z is no row of this assay"),
         (lambda p: pl.concat([p, p[:1].with_columns(assay_id=pl.lit("Q"))]), "Q is no assay of this dataset"),
         (lambda p: p.rename({"score": "value"}), "has the columns assay_id, mutant, value: give assay_id"),
+        (lambda p: p.with_columns(score=pl.concat_list("score")), "score] holds List, not plain values"),
         (lambda p: p[:0], "holds no prediction"),
         (lambda p: p.with_columns(split=pl.lit("chance")), "'chance' is none of random"),
         (lambda p: p.with_columns(mutant=pl.lit(None, pl.String)), "has no assay_id or mutant"),
