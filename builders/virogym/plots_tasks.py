@@ -21,6 +21,19 @@ SELECT facet, reason AS x, n AS value FROM (
 ) ORDER BY facet, n DESC, reason
 """
 
+_STEPS = ("0", *(f"{step / 2:.1f}" for step in range(-16, 1)))
+
+_RISE = """
+WITH step AS (
+    SELECT window_id || CASE WHEN is_emergent THEN ': emergent' ELSE ': not emergent' END AS facet,
+        CASE WHEN "count_T" = 0 THEN '0' ELSE format('{:.1f}', round(2 * log10("freq_T")) / 2) END AS x,
+        CASE WHEN "count_T1" = 0 THEN '0' ELSE format('{:.1f}', round(2 * log10("freq_T1")) / 2) END AS y
+    FROM emergence WHERE observed_T
+)
+SELECT facet, replace(x, '-0.0', '0.0') AS x, replace(y, '-0.0', '0.0') AS y, count(*) AS value FROM step
+GROUP BY ALL ORDER BY ALL
+"""
+
 TASK_PLOTS = (
     Plot(
         "titres",
@@ -62,13 +75,15 @@ TASK_PLOTS = (
     Plot(
         "windows",
         "Frequency before and after",
-        "log10 of the share of genomes; changes that were not seen in a period are drawn at half a genome.",
-        "scatter",
-        """SELECT window_id || CASE WHEN is_emergent THEN ': emergent' ELSE ': not emergent' END AS facet,
-                log10(greatest("count_T", 0.5) / "n_seq_T") AS x, log10(greatest("count_T1", 0.5) / "n_seq_T1") AS y
-            FROM emergence WHERE observed_T ORDER BY window_id, is_emergent DESC, mutation""",
+        "How many changes, by the log10 of their share of genomes in T and T1, in half steps; `0` was not seen. Above "
+        "the diagonal are those that rose.",
+        "heatmap",
+        _RISE,
         x_title="log10 frequency in T",
         y_title="log10 frequency in T1",
+        value_title="changes",
+        x_order=_STEPS,
+        y_order=_STEPS[::-1],
         needs=("emergence",),
     ),
     Plot(

@@ -170,7 +170,7 @@ NEUTRALISATION = Table(
         ),
         Column("source", Text(), "The source of the titre."),
     ),
-    key=("task_id", "serum_id", "strain_id"),
+    key=("serum_id", "strain_id"),
     splits=SPLITS,
 )
 
