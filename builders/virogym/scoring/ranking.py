@@ -1,6 +1,6 @@
 """Sorting by a score with ties, once, and what follows from it: middle ranks and expected values over the ties.
 
-A score with few values (BLOSUM62 has 11 of them, a count is mostly 0) leaves the order of most rows open. What a metric
+A score with few values (BLOSUM62 has eight, a count is mostly 0) leaves the order of most rows open. What a metric
 says then depends on the sort. Here a tied row has each place of its tie with equal chance, and a metric that is a sum
 over places gets its expected value, which no order of rows can change.
 """
