@@ -8,19 +8,18 @@ lot can have, only those that were found and are gone are taken off.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from quality import sql
 from quality.annotation.population import population
+from quality.annotation.released import read_report
 from quality.ledger import Ledger
 from quality.own import missing
 from schemas import Audit, Check, Figure, GoldsmithError
 
 FOLDER = "audit"
-_FILES = ("design.json", "report.json", "population.parquet", "labels.parquet")
 
 
 def check_audits(ledger: Ledger, audits: Sequence[Audit]) -> None:
@@ -45,9 +44,7 @@ def check_audits(ledger: Ledger, audits: Sequence[Audit]) -> None:
 
 
 def _check_audit(ledger: Ledger, audit: Audit, folder: Path) -> None:
-    if lacking := [name for name in _FILES if not (folder / name).is_file()]:
-        raise GoldsmithError(f"[{FOLDER}/{audit.name}/{lacking[0]}] is missing: run `goldsmith audit report` again")
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    report = read_report(audit, folder)
     _compare(ledger, audit, folder)
     con = ledger.session.con
     measured = []

@@ -98,7 +98,9 @@ class AuditReport:
             for one in self.bounds
         ]
         one = self.agreement
-        lines.append(f"agreement: raw {one.raw:.2f}, alpha {one.alpha:.2f}, kappa {one.kappa:.2f}, AC1 {one.ac1:.2f}")
+        figures = (("raw", one.raw), ("alpha", one.alpha), ("kappa", one.kappa), ("AC1", one.ac1))
+        said = (f"{name} {'not defined' if math.isnan(value) else f'{value:.2f}'}" for name, value in figures)
+        lines.append(f"agreement: {', '.join(said)}")
         if self.gamma is not None:
             lines.append(f"gamma of spans: {self.gamma:.2f}")
         return lines + [f"look at {flag.person}: {flag.code}, {flag.message}" for flag in self.flags]

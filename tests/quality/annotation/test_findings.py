@@ -4,6 +4,7 @@ rows that people saw."""
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from audit_people import ANN, BEN, BY_NAME, CYD, PEOPLE, content, contrary
 
 from quality.annotation import exchange, report
+from quality.annotation.bounds import most_wrong
 from quality.annotation.plan import plan as make_plan
 from quality.annotation.work import Item, Plan, Work
 from quality.results import Result
@@ -170,4 +172,42 @@ def test_broken_audit_folders_say_what_to_do(judged: DatasetFolder, tmp_path: Pa
         check(judged, CheckSet())
     (judged.path / "audit" / "topic" / "labels.parquet").unlink()
     with pytest.raises(GoldsmithError, match=r"labels\.parquet\] is missing: run `goldsmith audit report` again"):
+        check(judged, checks)
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "said"),
+    [
+        ("report.json", lambda data: b"{", "is no report of an audit"),
+        ("report.json", lambda data: b"{}", "is no report of an audit"),
+        ("report.json", lambda data: b"[]", "is no report of an audit"),
+        ("report.json", lambda data: data.replace(b'"most_wrong": ', b'"most_wrong": 1'), "does not say what labels"),
+        ("report.json", lambda data: data.replace(b'"against": ', b'"against": -'), "is no report|does not say"),
+        ("report.json", lambda data: data.replace(b'"lot": 20', b'"lot": "x"'), "is no report of an audit"),
+        ("labels.parquet", lambda data: data[:100], r"labels\.parquet. cannot be read"),
+        ("population.parquet", lambda data: b"PAR1", r"population\.parquet. cannot be read"),
+    ],
+)
+def test_a_folder_that_was_changed_by_hand_is_seen(
+    name: str, spoil: Callable[[bytes], bytes], said: str, judged: DatasetFolder, tmp_path: Path
+) -> None:
+    checks = audited(judged, BY_NAME["topic"], tmp_path, hard_wrong)
+    path = judged.path / "audit" / "topic" / name
+    path.write_bytes(spoil(path.read_bytes()))
+    with pytest.raises(GoldsmithError, match=said):
+        check(judged, checks)
+
+
+def test_a_bound_that_was_made_better_by_hand_is_seen(judged: DatasetFolder, tmp_path: Path) -> None:
+    """Even where it follows from the counts beside it: the rows in labels.parquet say otherwise."""
+    checks = audited(judged, BY_NAME["topic"], tmp_path, hard_wrong)
+    folder = judged.path / "audit" / "topic"
+    form = json.loads((folder / "report.json").read_text())
+    for stratum in form["strata"]:
+        stratum |= {"wrong": 0, "against": 0, "most_wrong": most_wrong(0, stratum["sample"], stratum["lot"])}
+    (folder / "report.json").write_text(json.dumps(form))
+    with pytest.raises(GoldsmithError, match=r"does not say what labels\.parquet says"):
+        check(judged, checks)
+    shutil.copy(folder / "labels.parquet", folder / "population.parquet")
+    with pytest.raises(GoldsmithError, match=r"population\.parquet. has other columns"):
         check(judged, checks)
