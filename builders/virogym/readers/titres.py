@@ -1,7 +1,7 @@
 """Tables of titres: who was tested against what, the titre and whether it is a limit.
 
 `seqneut`: tables of seqneut-pipeline, one row a serum and virus (`titer_bound`: `upper`, `lower`, `interpolated`) or
-one a replicate. `nextstrain`: tab-separated tables of fauna, in which `<40` and `>5120` are limits and a serum is
+one a replicate. `nextstrain`: tables of fauna, in which `<40` and `>5120` are limits and a serum is
 named by its strain and its id; those of the Crick and the CDC have the passages, too.
 Columns that an entry does not name are not read: what tables say of donors stays in them.
 """
@@ -34,17 +34,14 @@ COLUMNS = {
     "message": pl.String,
 }
 
-_FORMATS: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "seqneut": (",", {"virus": "virus", "serum": "serum", "titre": "titer"}),
-    "nextstrain": (
-        "\t",
-        {
-            "virus": "virus_strain",
-            "serum": ["serum_strain", "serum_id"],
-            "immunogen": "serum_strain",
-            "titre": "titer",
-        },
-    ),
+_FORMATS: Mapping[str, dict[str, Any]] = {
+    "seqneut": {"virus": "virus", "serum": "serum", "titre": "titer"},
+    "nextstrain": {
+        "virus": "virus_strain",
+        "serum": ["serum_strain", "serum_id"],
+        "immunogen": "serum_strain",
+        "titre": "titer",
+    },
 }
 _WHERE_PRESENT = {
     "bound": "titer_bound",
@@ -69,8 +66,8 @@ def read(task: TitreTask, text: str, passage: str, where: str) -> pl.DataFrame:
     unknown = sorted(set(task.columns) - _KEYS)
     if unknown:
         raise GoldsmithError(f"[{where} > columns > {unknown[0]}] is unknown: the keys are {', '.join(sorted(_KEYS))}")
-    separator, defaults = _FORMATS[task.reader]
-    names = {**defaults, **task.columns}
+    names = {**_FORMATS[task.reader], **task.columns}
+    separator = "\t" if "\t" in text.partition("\n")[0] else ","
     needed = [each for name in names.values() for each in ([name] if isinstance(name, str) else name)]
     table = read_table(text, where, [*needed, *task.filters], separator)
     names = {**{key: name for key, name in _WHERE_PRESENT.items() if name in table.columns}, **names}

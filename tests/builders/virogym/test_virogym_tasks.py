@@ -122,9 +122,12 @@ def test_a_task_is_built_where_its_source_is_at_hand(tmp_path):
     plain = task_shards.usable(tasks, known, Sources.load(BUILDER.folder, offline=True))
     assert set(plain.titres) == human | {"FLU_H1N1_seqneut_DRIVE", "FLU_H3N2_HI_NIMR"}
     assert plain.strains["H3N2_HI"].source is None
-    given = {"fci_titres": tmp_path / "titers.csv", "hi_h3n2_sequences": tmp_path / "ha.fasta"}
+    names = ("fci_titres", "hi_h3n2_sequences", "seqneut_2026_titres", "seqneut_2026_proteins")
+    given = {name: tmp_path / name for name in names}
     for path in given.values():
         path.touch()
+    lone = {"seqneut_2026_titres": given["seqneut_2026_titres"]}  # titres that need sequences, without them
+    assert task_shards.usable(tasks, known, Sources.load(BUILDER.folder, offline=True, overrides=lone)) == plain
     more = task_shards.usable(tasks, known, Sources.load(BUILDER.folder, offline=True, overrides=given))
     assert set(more.titres) == set(tasks.titres)
     assert more.strains["H3N2_HI"] == tasks.strains["H3N2_HI"]
