@@ -123,12 +123,15 @@ def _categories(name: str, entries: Sequence[Sequence[Any]], sources: Sources) -
             there = by_category.setdefault((entry.category, split), {})
             there[tables.sketch_id(name, entry)] = (entry, drawing)
     by_split: dict[str, Rows] = {}
+    scenes = 0
     for (category, split), drawings in by_category.items():
         rows = by_split.setdefault(split, {table: [] for table in ("orders", "order_summaries", "prompts", "gallery")})
         _measured(name, category, split, [drawing for _, drawing in drawings.values()], rows)
         for number, sketch_id in enumerate(prompts.chosen(list(drawings))):
             entry, drawing = drawings[sketch_id]
-            _shown(name, sketch_id, entry, split, drawing, rows, pictured=number < gallery.SHOWN)
+            pictured = number < gallery.SHOWN and (drawing.kind != "scene" or scenes < gallery.SCENES)
+            scenes += drawing.kind == "scene"
+            _shown(name, sketch_id, entry, split, drawing, rows, pictured=pictured)
     for split, rows in sorted(by_split.items()):
         yield from _batches(name, split, rows, {})
 

@@ -356,7 +356,7 @@ _PEOPLE = Audit(
     (
         Show("strip", "image", "Each step adds a part, in colour"),
         Show("category", "text", "What was drawn"),
-        Show("caption", "text", "Parts from left to right"),
+        Show("caption", "text", "Parts by step"),
     ),
     labels=("yes", "no"),
     max_error=0.05,

@@ -8,7 +8,7 @@ PLOTS = (
     Plot(
         "steps",
         "Drawings step by step",
-        "From left to right: grey is what was there, in colour what the step adds. Drawings without a known order show"
+        "Grey is what was there, in colour what the step adds. Drawings without a known order show"
         " all their parts at once. A label on the wrong stroke, or a drawing of something else, is seen here first.",
         "media",
         "SELECT s.source || ': ' || CASE WHEN s.kind = 'scene' THEN 'scenes' ELSE g.category END AS facet,"

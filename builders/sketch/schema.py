@@ -208,7 +208,7 @@ GALLERY = Table(
         _SKETCH,
         _CATEGORY,
         Column("caption", Text(), "Its parts in the order of drawing."),
-        Column("strip", Image(), "The steps from left to right."),
+        Column("strip", Image(), "The steps, numbered, in rows."),
     ),
     key=("sketch_id",),
     splits=SPLITS,

@@ -155,8 +155,8 @@ class Spg:
         return Drawing("object", kept, tuple(groups), repairs=unique(repairs + more + respelt))
 
     def _category(self, stem: str) -> str | None:
-        """The longest name of a `.txt` that a file's name begins with: `apple` of `apple_raw`."""
-        fits = [name for name in self._names if stem == name or stem.startswith((name + "_", name + "."))]
+        """The longest name of a `.txt` that a file's name begins with: `apple` of `apple_raw` and `apple256`."""
+        fits = [name for name in self._names if stem.startswith(name) and not stem[len(name) :][:1].isalpha()]
         return max(fits, key=len, default=None)
 
     def _part_names(self, stem: str) -> list[str]:

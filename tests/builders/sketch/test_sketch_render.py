@@ -184,7 +184,7 @@ def test_pixels_are_carried_over_without_gaps(side: int) -> None:
 def test_the_strip_has_a_cell_a_step_and_colours_what_is_new() -> None:
     drawing = cross()
     strip = np.asarray(Image.open(io.BytesIO(gallery.strip(drawing, render(drawing)))).convert("RGB")).astype(int)
-    assert strip.shape == (gallery.SIDE, 2 * gallery.SIDE, 3)
+    assert strip.shape == (gallery.SIDE, 2 * gallery.SIDE, 3)  # Two cells in a row.
     middle = gallery.SIDE // 2
     first, second = strip[middle, gallery.SIDE // 4], strip[middle, gallery.SIDE + gallery.SIDE // 4]
     assert np.abs(first - gallery.COLOURS[0]).max() < 12
