@@ -201,6 +201,23 @@ def test_kendall_is_scipys_where_nothing_is_censored_and_censoring_never_makes_a
     assert np.isnan(all_left).all()
 
 
+@given(titres, st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=40)
+def test_titres_and_windows_depend_on_neither_the_order_of_rows_nor_the_scale_of_scores(rows, chance):
+    order = list(range(len(rows)))
+    chance.shuffle(order)
+    y, s = np.array([float(a) for a, _, _ in rows]), np.array([c for _, _, c in rows])
+    censor = [b for _, b, _ in rows]
+    found = neutralisation.serum(y, censor, s)
+    shuffled = neutralisation.serum(y[order], [censor[i] for i in order], s[order])
+    assert shuffled == pytest.approx(found, nan_ok=True)
+    assert neutralisation.serum(y, censor, s**3 + 2 * s) == pytest.approx(found, nan_ok=True)
+    label = y > np.median(y)
+    window = measure(label, s)
+    assert measure(label[order], s[order]) == pytest.approx(window, nan_ok=True)
+    assert measure(label, np.exp(s)) == pytest.approx(window, nan_ok=True)
+
+
 def test_a_serum_is_ranked_by_its_measured_titres_and_needs_five():
     y = np.array([1.0, 2, 3, 4, 5, 9])
     censor = ["none"] * 5 + ["left"]
