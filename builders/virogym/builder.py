@@ -42,7 +42,7 @@ class ViroGym:
     """The builder; see `builders.api.Builder`."""
 
     schema = SCHEMA
-    version = "1.0.0"
+    version = "1.1.0"
     folder = Path(__file__).parent
     checks = CHECKS
     expected_rejects = EXPECTED | task_shards.EXPECTED

@@ -140,13 +140,13 @@ def _refuse_many(found: pl.DataFrame, where: str, budget: float) -> None:
         return
     lost = bad.filter(pl.col("reason").is_in(["no_sequence", "ambiguous_strain"]))["virus"].unique().sort().to_list()
     counts = ", ".join(f"{reason} {n:,}" for reason, n in bad["reason"].value_counts(sort=True).iter_rows())
-    names = (
-        f"; {len(lost)} of {found['virus'].n_unique()} strains have no sequence: {', '.join(lost[:5])}" if lost else ""
-    )
-    raise GoldsmithError(
-        f"[{where}] {bad.height:,} of {found.height:,} records cannot be used ({counts}){names}"
-        f"{', ...' if len(lost) > 5 else ''}: add the sequences, add spellings to `aliases`, or correct the entry"
-    )
+    names, advice = "", "is it the file of another task? look at its titres and bounds"
+    if lost:
+        some = ", ".join(lost[:5]) + (", ..." if len(lost) > 5 else "")
+        names = f"; {len(lost)} of {found['virus'].n_unique()} strains have no sequence: {some}"
+        advice = "add the sequences, add spellings to `aliases`, or correct the entry"
+    said = f"{bad.height:,} of {found.height:,} records cannot be used ({counts}){names}"
+    raise GoldsmithError(f"[{where}] {said}: {advice}")
 
 
 def _task_row(
