@@ -46,13 +46,20 @@ def accept(
     """Decide on two programs of which the one before is violated and the one after is safe.
 
     Args:
-        before: the run that violated it; its counterexamples may lack inputs that do not matter.
-        arguments: of ESBMC, the same for both.
+        before: the run that violated it, with `profiles.HUNT`; its counterexample may lack steps.
+        arguments: of ESBMC, that found the other safe.
         check: runs ESBMC on a program's text.
     """
-    whole = check(closed.before.text, [*arguments, *profiles.WHOLE_TRACE])
-    complete = whole.verdict == "violated"
-    found, reason = _place(closed.before, scope, whole if complete else before, complete=complete)
+    found, reason, found_by = None, "no_trace", [*arguments, *profiles.HUNT]
+    for extra in ([], [*profiles.EVERY]):
+        found_by = [*arguments, *profiles.HUNT, *extra, *profiles.WHOLE_TRACE]
+        found, why = _place(closed.before, scope, check(closed.before.text, found_by), complete=True)
+        if found is not None:
+            break
+        reason = why if why != "no_trace" else reason
+    if found is None:
+        found_by = [*arguments, *profiles.HUNT]
+        found, _ = _place(closed.before, scope, before, complete=False)
     if found is None:
         return Verdict(None, reason)
     statement = closed.before.line(found.line)
@@ -66,11 +73,11 @@ def accept(
     proof_arguments = profiles.induction(profile, profiles.unwind(arguments))
     proof = check(closed.after.text, proof_arguments)
     proved = proof.verdict == "safe" and proof.proof != ""
+    bound, kind = (proof.bound, proof.proof) if proved else (profiles.unwind(arguments), "bounded")
     pair = Pair(
         scope.function, mode, profile, closed.before, closed.after, found.row, found.example, found.line, statement,
-        found.place, tuple(arguments), proof.proof if proved else "bounded", tuple(proof_arguments) if proved else (),
-        proof.bound if proved else profiles.unwind(arguments), tuple(setup.lines()), closed.repairs, (reached, total),
-        witness, before.solver,
+        found.place, tuple(found_by), tuple(arguments), kind, tuple(proof_arguments) if proved else (), bound,
+        tuple(setup.lines()), closed.repairs, (reached, total), witness, before.solver,
     )  # fmt: skip
     return Verdict(pair, "certified", f"replay {witness.outcome}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from builders.verivul import esbmc, profiles
@@ -25,7 +25,7 @@ from builders.verivul.strengthen import Search, similar, strengthen
 SECONDS = 10
 """Processor time of one run of ESBMC."""
 
-_ROUNDS = 10
+_ROUNDS = 16
 _COST_OF_TIMEOUT = 5
 _STOP = ("timeout", "memory", "error", "unknown")
 
@@ -77,10 +77,10 @@ class Certifier:
                     if step.pair or step.stop:
                         self.stopped = step.stop
                         return step.pair
-                    if not step.differs and not step.deeper and earlier is not None:
+                    if step.gone and earlier is not None:
                         search.ban(setup, earlier[0])  # the last narrowing took the violation away: undo it
                         setup, step = earlier
-                    earlier = (copy.deepcopy(setup), step) if step.differs else None
+                    earlier = None if step.gone else (copy.deepcopy(setup), step)
                 elif count == 0:  # another setup gave the same programs
                     break
                 if not (search.deepen() if step.deeper else
@@ -109,40 +109,32 @@ class Certifier:
 
     def _round(self, closed: Closed, setup: Setup, search: Search, place: _Place) -> _Step:
         arguments = profiles.arguments(place.profile, search.unwind)
-        before = self._run(closed.before.text, arguments)
+        before = self._run(closed.before.text, [*arguments, *profiles.HUNT])
         if before.verdict == "error" and errors(before.output):
             return _Step(broken=True)
         if before.verdict in _STOP:
             self._note(place, before.verdict, "", before.verdict, _last(before), setup)
             return _Step(stop=True)
         if before.verdict == "safe":
-            self._note(place, "safe", "", "not_violated", "", setup)
-            return _Step()
+            cut = self._run(closed.before.text, arguments).verdict == "violated"
+            self._note(place, "safe", "", "bound_too_small" if cut else "not_violated", "", setup)
+            return _Step(gone=True, deeper=cut)
         after = self._run(closed.after.text, arguments)
         if after.verdict == "error" and errors(after.output):
             return _Step(broken=True)
         if after.verdict in _STOP:
             self._note(place, "violated", after.verdict, after.verdict, _last(after), setup)
             return _Step(stop=True)
-        old, new = _with_lines(before.failed, closed.before), _with_lines(after.failed, closed.after)
-        step = _Step(
-            differs=any(not similar(row, line, new) for row, line in old), failed=new,
-            unwinding=_with_lines(after.unwinding, closed.after),
-        )  # fmt: skip
-        if after.verdict == "safe" and not old:  # the violation, if there is one, lies behind the bound
-            self._note(place, "violated", "safe", "bound_too_small", "", setup)
-            return _Step(deeper=True)
         if after.verdict == "safe":
             found = accept(closed, self.scope, setup, before, arguments, mode=place.mode, profile=place.profile,
                            check=self._run)  # fmt: skip
             self._note(place, "violated", "safe", found.outcome, found.message, setup)
-            return replace(step, pair=found.pair)
-        reason = "twin_not_safe" if new else "bound_too_small"
-        if not step.differs:
-            reason = "both_violated" if old else "bound_too_small"
+            return _Step(pair=found.pair)
+        old, new = _with_lines(before.failed, closed.before), _with_lines(after.failed, closed.after)
+        reason = "both_violated" if new and all(similar(row, line, new) for row, line in old) else "twin_not_safe"
         message = f"{new[0][0].comment}: {new[0][1][:80]}" if new else ""
-        self._note(place, "violated", "violated", reason, message, setup)
-        return step
+        self._note(place, "violated", "violated", reason if new else "bound_too_small", message, setup)
+        return _Step(failed=new, unwinding=_with_lines(after.unwinding, closed.after))
 
     def _run(self, text: str, arguments: Sequence[str]) -> Run:
         found = esbmc.run(text, arguments, seconds=SECONDS, cache=self.cache)
@@ -168,13 +160,13 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Step:
-    """What a round gave: a pair, an end, what fails in the fixed program and whether the other differs, or nothing yet
-    for want of a larger bound (`deeper`)."""
+    """What a round gave: a pair, an end, no violation before the fix (`gone`; `deeper`: the bound may hide it), or what
+    fails in the fixed program."""
 
     pair: Pair | None = None
     stop: bool = False
     broken: bool = False
-    differs: bool = False
+    gone: bool = False
     deeper: bool = False
     failed: list[tuple[Property, str]] = field(default_factory=list)
     unwinding: list[tuple[Property, str]] = field(default_factory=list)

@@ -39,6 +39,7 @@ class Pair:
 
     Attributes:
         line: violating line of the program before; `statement` its text; `place` `criterion`, `slice` or `callee`.
+        found_by: ESBMC's arguments that violate the program before; `arguments` those that find the other safe.
         proof: `bounded`, `forward condition` or `inductive step`; `proof_bound` its k.
         reached: probes of the safe program that are reachable, and how many there are.
     """
@@ -53,6 +54,7 @@ class Pair:
     line: int
     statement: str
     place: str
+    found_by: tuple[str, ...]
     arguments: tuple[str, ...]
     proof: str
     proof_arguments: tuple[str, ...]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builders.verivul.distance_plot import DISTANCES
 from schemas import Plot
 
 _METRICS = ("loc", "decision_density", "max_nesting", "pointer_density", "subscript_density", "field_density",
@@ -58,6 +59,7 @@ PLOTS = (
         f"SELECT sample, MAP {{{_VALUES}}} FROM metrics_reference))) GROUP BY metric ORDER BY metric",
         needs=("metrics_reference",),
     ),
+    DISTANCES,
     Plot(
         "lines", "Lines of code", "Of the target functions and of the code they are compared with.", "histogram",
         "SELECT 'programs' AS facet, metrics.loc AS value FROM programs UNION ALL "

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-COMMON = ("--multi-property", "--no-align-check", "--sv-comp")
+COMMON = ("--no-align-check", "--sv-comp")
+
+HUNT = ("--no-unwinding-assertions",)
+"""For the program before the fix: a loop that the bound cuts is no violation there, and must not hide one."""
+
+EVERY = ("--multi-property",)
+"""Solves each property by itself: all violations and not only one, for up to forty times the cost."""
 
 WHOLE_TRACE = ("--no-slice",)
-"""With it a counterexample lists every input and every step, also those that do not matter; it costs several times as
-much, so that it is asked for only once a pair is found."""
+"""A counterexample lists every input and every step, also those that do not matter."""
 
 PROFILES: dict[str, tuple[str, ...]] = {
     "mem": ("--overflow-check", "--ub-shift-check"),
@@ -48,9 +53,8 @@ def unwind(arguments: Sequence[str]) -> int:
 
 
 def induction(profile: str, unwind: int) -> list[str]:
-    """Arguments for a proof by k-induction, never with --multi-property: together they end as unknown."""
-    kept = [one for one in COMMON if one != "--multi-property"]
-    return ["--k-induction", "--max-k-step", str(unwind), *kept, *PROFILES[profile]]
+    """Arguments for a proof by k-induction, never with `EVERY`: together they end as unknown."""
+    return ["--k-induction", "--max-k-step", str(unwind), *COMMON, *PROFILES[profile]]
 
 
 def primary_cwe(given: Sequence[int], candidates: Sequence[int], comment: str, line: str) -> int:

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from builders.verivul import esbmc, libc, profiles, trace
+from builders.verivul import esbmc, libc, trace
 from builders.verivul.certify import SECONDS
 from builders.verivul.outcome import Pair
 from builders.verivul.program import Program, Writer
@@ -75,12 +75,12 @@ def again(pair: Pair, seed: int, *, cache: Path | None = None) -> Pair | None:
     sides = renamed(reordered(pair.before, seed), reordered(pair.after, seed), seed)
     if sides is None or any(map(compiles, sides)):
         return None
-    before, after = (esbmc.run(side.text, pair.arguments, seconds=SECONDS, cache=cache) for side in sides)
+    runs = zip(sides, (pair.found_by, pair.arguments), strict=True)
+    before, after = (esbmc.run(side.text, given, seconds=SECONDS, cache=cache) for side, given in runs)
     if before.verdict != "violated" or after.verdict != "safe":
         return None
-    whole = esbmc.run(sides[0].text, [*pair.arguments, *profiles.WHOLE_TRACE], seconds=SECONDS, cache=cache)
     origin = pair.before.origin(pair.line)
-    for example in trace.read(whole.output):
+    for example in trace.read(before.output):
         line = example.call_line if example.violation.library else example.violation.line
         if (
             _nameless(example.violation.comment) == _nameless(pair.violation.comment)

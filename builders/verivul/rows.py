@@ -63,13 +63,14 @@ def pair_rows(
     cwe = list(pair.trace.violation.cwe)
     primary = profiles.primary_cwe(fix.cwe, cwe, pair.violation.comment, pair.statement) or None
     shared = {
-        "pair_id": pair_id, "language": "c", "esbmc_args": list(pair.arguments), "bound": _bound(pair),
+        "pair_id": pair_id, "language": "c", "bound": _bound(pair),
         "profile": pair.profile, "esbmc_version": esbmc.version(), "solver": pair.solver,
         "assumptions": list(pair.assumptions), "repairs": list(pair.repairs), "expander": expander, "mode": pair.mode,
         **origin(fix, pair.function), "path": path, "date": date, "licence": licence,
     }  # fmt: skip
     vulnerable = {
         **shared, "program_id": ids["vulnerable"], "label": "vulnerable", "basis": "violated", "code": pair.before.text,
+        "esbmc_args": list(pair.found_by),
         "proof_args": [], "proof": None, "cwe": cwe, "cwe_primary": primary, "property": pair.violation.comment,
         "guard": pair.trace.violation.guard or None, "violating_line": pair.line,
         "violating_statement": pair.statement, "place": pair.place, "trace": _steps(pair.trace),
@@ -79,7 +80,7 @@ def pair_rows(
     }  # fmt: skip
     safe = {
         **shared, "program_id": ids["safe"], "label": "safe", "basis": "proved" if pair.proof_arguments else "bounded",
-        "code": pair.after.text, "proof_args": list(pair.proof_arguments),
+        "code": pair.after.text, "esbmc_args": list(pair.arguments), "proof_args": list(pair.proof_arguments),
         "proof": pair.proof if pair.proof_arguments else None, "cwe": [], "cwe_primary": None, "property": None,
         "guard": None, "violating_line": None, "violating_statement": None, "place": None, "trace": [], "inputs": [],
         "replay": None, "replay_kind": None, "replay_line": None,

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from builders.verivul import esbmc, profiles, trace
+from builders.verivul import esbmc, trace
 from builders.verivul.program import Owner, Program
 from builders.verivul.replay import replay
 from schemas import GoldsmithError
@@ -55,9 +55,8 @@ def verify(folder: Path) -> Iterator[Verified]:
         agrees = run.verdict == _VERDICTS[row["label"]]
         replayed = ""
         if row["label"] == "vulnerable" and row["language"] == "c":
-            agrees = agrees and any(one.comment == row["property"] for one in run.failed)
-            whole = esbmc.run(row["code"], [*row["esbmc_args"], *profiles.WHOLE_TRACE], seconds=_SECONDS)
-            found = [one for one in trace.read(whole.output) if one.violation.comment == row["property"]]
+            found = [one for one in trace.read(run.output) if one.violation.comment == row["property"]]
+            agrees = agrees and bool(found)
             if found:
                 program = Program(row["code"], ((1, Owner("target")),), (0,) * row["code"].count("\n"))
                 replayed = replay(program, found[0].inputs, leaks=row["profile"] == "leak").outcome

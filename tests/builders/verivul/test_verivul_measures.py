@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.verivul import baseline, distances, metrics, neardup
+from builders.verivul.distance_plot import DISTANCES, SQL
 from schemas import GoldsmithError
 
 # program: (loc, cyclomatic, nesting, dereferences, addresses, subscripts, fields, allocations, calls, casts, gotos)
@@ -91,3 +94,37 @@ def test_the_guard_sees_copies_and_not_renamed_code():
     renamed = original.replace("p", "v1").replace("s ", "v2 ").replace("i", "q")
     assert neardup.containment(original, renamed) < 0.3
     assert neardup.containment("x", "x") == 1
+
+
+def test_the_reports_distances_are_those_of_the_module():
+    import duckdb
+    import pyarrow as pa
+
+    draw = np.random.default_rng(1)
+    samples = [[{name: float(draw.integers(0, 6 + shift)) for name in metrics.NAMES_OF_METRICS} for _ in range(size)]
+               for size, shift in ((9, 0), (7, 3), (8, 1))]  # fmt: skip
+    targets, real, base = samples
+    programs = pa.Table.from_pylist([
+        {"program_id": f"p{n}", "language": "c", "metrics": row, "program_metrics": row}
+        for n, row in enumerate(targets)
+    ])  # fmt: skip
+    metrics_reference = pa.Table.from_pylist([
+        {"reference_id": f"{name}{n}", "sample": name, "metrics": row}
+        for name, rows in (("real", real), ("baseline", base)) for n, row in enumerate(rows)
+    ])  # fmt: skip
+    with duckdb.connect() as connection:
+        connection.register("programs", programs)
+        connection.register("metrics_reference", metrics_reference)
+        rows = connection.sql(f"{SQL} SELECT sample, metric, ks, wasserstein FROM scaled WHERE draw = 0").fetchall()
+        shown = connection.sql(DISTANCES.sql).fetchall()
+        assert shown == connection.sql(DISTANCES.sql).fetchall()
+    found = {(sample, metric): values for sample, metric, *values in rows}
+    assert len(found) == 3 * len(metrics.NAMES_OF_METRICS) == len(shown)
+    for name, sample in (("target functions", targets), ("whole programs", targets), ("baseline", base)):
+        for metric in metrics.NAMES_OF_METRICS:
+            one, other = (np.array([row[metric] for row in rows]) for rows in (sample, real))
+            wanted = (distances.kolmogorov_smirnov(one, other), distances.wasserstein(one, other))
+            assert found[name, metric] == pytest.approx(wanted, abs=1e-9)
+    value, low, high = re.findall(r"[\d.]+", shown[0][2])
+    assert 0 <= float(low) <= float(high) <= 1
+    assert 0 <= float(value) <= 1

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 from builders.verivul import calls, sample_answers
 from goldsmith import main
 
-
 WAIVER = """[[waiver]]
 check = "own_source"
 reason = "a part of the sample"
