@@ -28,7 +28,7 @@ from builders.virogym.registry import AssayEntry, ReferenceEntry, Study, Virus
 from builders.virogym.resolve import EXPECTED, resolve
 from builders.virogym.schema import ASSAYS, NUMBERING, REFERENCES, SCHEMA, VARIANTS
 from builders.virogym.tables import lines_of
-from builders.virogym.tasks import read_tasks
+from builders.virogym.tasks_toml import read_tasks
 from schemas import DatasetFolder, GoldsmithError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from builders.pins import read_sources_toml
 from builders.virogym import registry
 from builders.virogym.builder import BUILDER
-from builders.virogym.tasks import read_tasks
+from builders.virogym.tasks_toml import read_tasks
 from schemas import GoldsmithError
 
 GOOD = """

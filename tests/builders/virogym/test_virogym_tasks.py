@@ -8,7 +8,8 @@ from builders.sources import Sources
 from builders.virogym import registry, task_shards
 from builders.virogym.builder import BUILDER
 from builders.virogym.registry import ReferenceEntry, Registry, Study, Virus
-from builders.virogym.tasks import LabelRule, StrainList, TitreTask, Window, read_tasks
+from builders.virogym.tasks import LabelRule, StrainList, TitreTask, Window
+from builders.virogym.tasks_toml import read_tasks
 from schemas import GoldsmithError
 
 GOOD = """
