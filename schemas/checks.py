@@ -102,6 +102,11 @@ class Strange:
     needs: tuple[str, ...] = ()
     advice: str = "Listen, look or read: a strange row is a find or a fault."
 
+    @property
+    def severity(self) -> Severity:
+        """Always `info`: being strange is no fault."""
+        return "info"
+
 
 @dataclass(frozen=True)
 class View:

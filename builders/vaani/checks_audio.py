@@ -1,4 +1,4 @@
-"""Checks A02 to A15: the sound of a clip, and clips that are the same sound.
+"""Checks A02 to A16: the sound of a clip, and clips that are the same sound.
 
 A01 (a file that is missing, empty, no sound or broken) is no check: such records are rejects of the build.
 """
@@ -6,7 +6,7 @@ A01 (a file that is missing, empty, no sound or broken) is no check: such record
 from __future__ import annotations
 
 from builders.vaani.sqltext import clips, said, setting, tagged
-from schemas import Check, Figure
+from schemas import Check, Figure, Strange
 
 LISTEN = "Listen to some; if they are good, change the threshold in collection.toml, else leave them out."
 RECORD = "Tell the recorder's makers; ask for the clip again."
@@ -213,4 +213,24 @@ REJECTED = Figure(
     needs=("rejects",),
 )
 
-AUDIO_CHECKS = (REJECTED, *SOUND, EXACT, NEAR)
+STRANGE = Strange(
+    "A16.strange",
+    "The clips that sound least like the others, by all measures together",
+    "utterances",
+    (
+        "duration_s",
+        "level_dbfs",
+        "peak_dbfs",
+        "silence_share",
+        "lead_s",
+        "trail_s",
+        "snr_percentile_db",
+        "bandwidth_hz",
+        "high_band_db",
+        "zero_share",
+        "dc_offset",
+    ),
+    advice="Listen: no single threshold is crossed, but the combination is rare.",
+)
+
+AUDIO_CHECKS = (REJECTED, *SOUND, EXACT, NEAR, STRANGE)
