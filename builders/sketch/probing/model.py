@@ -72,7 +72,7 @@ class Model:
             options = {"revision": revision, "dtype": getattr(torch, dtype), "attn_implementation": "eager"}
             model = kind.from_pretrained(name, **options).to(device)
             processor = _processor(transformers, name, revision, family.name)
-        except (OSError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError, AssertionError) as error:
             reason = " ".join(str(error).split())[:200]
             raise GoldsmithError(f"[{name}] cannot be loaded ({reason}): give a model's folder or its id") from None
         facts = {
@@ -106,17 +106,12 @@ class Model:
         Raises:
             GoldsmithError: it is above the limit of the number type (`LIMITS`), or a logit is no number.
         """
-        import torch
-
         here = inputs["attention_mask"].bool()
         found = {}
-        try:
-            for name in ("sdpa", "eager"):
-                self._model.set_attn_implementation(name)
-                with torch.inference_mode():
-                    found[name] = self._model(**inputs, use_cache=False).logits[here].float()
-        except (RuntimeError, ValueError) as error:
-            raise _cannot_run(error) from None
+        for name in ("sdpa", "eager"):
+            self._model.set_attn_implementation(name)
+            with _running():
+                found[name] = self._model(**inputs, use_cache=False).logits[here].float()
         gap = float((found["eager"] - found["sdpa"]).abs().max() / found["sdpa"].abs().max())
         limit = LIMITS[self.facts["dtype"]]
         if not gap <= limit:
@@ -128,10 +123,8 @@ class Model:
 
     def maps(self, prompts: Sequence[Prompt], inputs: Mapping[str, Any]) -> Maps:
         """Attention of the last token of each prompt over its picture, of every layer and head."""
-        import torch
-
         layouts = [layout(self._model.config, inputs, row) for row in range(len(prompts))]
-        with self._last_rows() as rows, torch.inference_mode():
+        with self._last_rows() as rows, _running():
             self._model.model(**inputs, use_cache=False)
         grid = layouts[0]
         maps = np.zeros((len(prompts), len(rows), self.facts["heads"], grid.rows * grid.columns), np.float32)
@@ -145,9 +138,7 @@ class Model:
 
     def answers(self, inputs: Mapping[str, Any]) -> list[str]:
         """What the model says after each prompt: greedy, so the same again."""
-        import torch
-
-        with torch.inference_mode():
+        with _running():
             tokens = self._model.generate(**inputs, do_sample=False, max_new_tokens=NEW_TOKENS)
         start = inputs["input_ids"].shape[1]
         return self._processor.tokenizer.batch_decode(tokens[:, start:], skip_special_tokens=True)
@@ -230,9 +221,21 @@ def _picture(content: bytes) -> Any:
     return picture
 
 
-def _cannot_run(error: Exception) -> GoldsmithError:
-    reason = " ".join(str(error).split())[:200]
-    return GoldsmithError(f"[model] cannot run these prompts ({reason}): is the processor of the same model?")
+@contextmanager
+def _running() -> Iterator[None]:
+    """Without gradients; what torch cannot do becomes one line."""
+    import torch
+
+    try:
+        with torch.inference_mode():
+            yield
+    except torch.OutOfMemoryError:
+        raise GoldsmithError("[model] memory was short: give a smaller --batch, in another folder") from None
+    except (RuntimeError, ValueError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise GoldsmithError(
+            f"[model] cannot run the prompts ({reason}): is the processor of the same model?"
+        ) from None
 
 
 def _revision(name: str, config: Any) -> str:

@@ -28,7 +28,8 @@ th,td{padding:.15rem .6rem;text-align:right;border-bottom:1px solid #e5e5e5;whit
 th:first-child,td:first-child{text-align:left}thead th{border-bottom:1px solid #888;font-weight:600}
 td small{display:block;font-size:.75rem}.own{background:#eef4fb}figure{display:inline-block;margin:.5rem 1.5rem .8rem 0;
 vertical-align:top}figcaption{font-size:.85rem;max-width:480px}svg text{font:10px system-ui,sans-serif;fill:#444}
-.wide{overflow-x:auto}.wide table{font-size:.82rem}.wide th,.wide td{padding:.15rem .4rem}.run td{text-align:left}"""
+.wide{overflow-x:auto}.wide table{font-size:.82rem}
+.wide th,.wide td{padding:.15rem .4rem}.wide th{white-space:normal}.run td{text-align:left}"""
 _MEANING = {
     "tau": "tau",
     "tau_stable": "tau, resolved",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_probe import CATEGORIES, dataset
@@ -112,14 +114,14 @@ def test_a_head_that_always_looks_at_the_same_place_is_not_above_the_null():
 
 
 def test_shuffled_labels_alarm_falsely_in_no_more_than_their_share():
-    """400 models of 64 heads without any grounding. At .05 a fair test passes 36 alarms in 1 of 1,000 such runs."""
+    """200 models of 64 heads without any grounding. A fair test at .05 has more than 20 alarms in .1 % of such runs."""
     alarms = 0
     weights = locus.class_weights([[("cat", str(part)) for part in range(3)]] * 12)
-    for seed in range(400):
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         blocks = [rng.random((64, 3, 3)) for _ in range(12)]
         alarms += (locus.shuffled_labels(blocks, weights, rounds=99, seed=seed).p <= locus.ALPHA).any()
-    assert 5 <= alarms <= 36
+    assert 1 <= alarms <= 20
 
 
 @pytest.mark.parametrize(
@@ -183,11 +185,14 @@ def known(tmp_path_factory):
     return drawings(folder, names)
 
 
-def test_noise_chosen_on_one_half_is_chance_on_the_other(known):
+@pytest.fixture(scope="module")
+def choice(known):
+    return choose(Calibration(Noise(), known))
+
+
+def test_noise_chosen_on_one_half_is_chance_on_the_other(known, choice):
     """What its own drawings say of it is far above; what is reported is within chance."""
-    noise = Noise()
-    choice = choose(Calibration(noise, known))
-    found = examine(choice, Report(noise, known))
+    found = examine(choice, Report(Noise(), known))
     best = found.findings["best_iou"]
     low, middle, high = found.random
     assert best.apparent > high
@@ -222,14 +227,12 @@ def test_a_half_has_its_own_split_alone(known):
         ({"drawer": "made/ant0"}, "the drawer made/ant0"),
     ],
 )
-def test_a_selection_that_has_seen_the_category_or_drawer_is_refused(known, change, what):
-    noise = Noise()
-    choice = choose(Calibration(noise, known))
+def test_a_selection_that_has_seen_the_category_or_drawer_is_refused(known, choice, change, what):
     name = next(name for name, each in known.items() if each.split == "report")
-    mixed = {**known, name: type(known[name])(**{**vars(known[name]), **change})}
+    mixed = {**known, name: replace(known[name], **change)}
     with pytest.raises(GoldsmithError, match=f"both have {what}"):
-        examine(choice, Report(noise, mixed))
-    examine(choice, Report(noise, known))
+        examine(choice, Report(Noise(), mixed))
+    Report(Noise(), known).admit(choice.selection)
 
 
 def test_a_half_without_maps_is_an_error_in_one_line(known):

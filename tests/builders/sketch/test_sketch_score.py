@@ -22,7 +22,7 @@ from schemas import GoldsmithError
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return dataset(tmp_path_factory.mktemp("data"), drawings=3)
+    return dataset(tmp_path_factory.mktemp("data"), drawings=2)
 
 
 @pytest.fixture
