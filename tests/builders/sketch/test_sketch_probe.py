@@ -15,7 +15,7 @@ transformers = pytest.importorskip("transformers", reason="needs goldsmith[probe
 pytest.importorskip("rlemasklib", reason="needs goldsmith[sketch]")
 
 from click.testing import CliRunner  # noqa: E402
-from made_probe import PARTS, Planted, dataset, lit_cells, planted, save  # noqa: E402
+from made_probe import PARTS, Planted, dataset, lit_cells, planted, png, save  # noqa: E402
 
 from builders.sketch.probing import model as modelling  # noqa: E402
 from builders.sketch.probing import run as running  # noqa: E402
@@ -23,6 +23,7 @@ from builders.sketch.probing.families import layout  # noqa: E402
 from builders.sketch.probing.model import Model, Prompt  # noqa: E402
 from builders.sketch.probing.outputs import Outputs, map_files, read_maps  # noqa: E402
 from builders.sketch.probing.run import probe  # noqa: E402
+from builders.sketch.render import CANVAS  # noqa: E402
 from builders.sketch.scoring.examine import examine  # noqa: E402
 from builders.sketch.scoring.given import HeadMaps, Questions  # noqa: E402
 from builders.sketch.scoring.halves import Calibration, Report  # noqa: E402
@@ -94,6 +95,30 @@ def test_newlines_of_llava_next_are_at_the_ends_of_the_fine_rows(places, prompts
     first = int((inputs["input_ids"][0] == model._model.config.image_token_id).nonzero()[0])
     assert len(newline) == 8
     assert sorted([*found.tokens, *(first + place for place in newline)]) == list(range(first, first + len(features)))
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_cell_is_where_the_picture_has_it(places, name):
+    """A dark spot within a cell changes exactly the tokens of that cell, in a vision tower whose patches do not mix."""
+    model = Model.load(str(places[name]))
+    for key, parameter in model._model.named_parameters():
+        if ("vision_tower" in key and "out_proj" in key) or ("visual.blocks" in key and "attn.proj" in key):
+            parameter.data.zero_()
+    side = {"llava": 6, "llava_next": 4, "qwen2_vl": 4}[name]
+    step = CANVAS // side
+    paper = np.zeros((CANVAS, CANVAS), bool)
+    for row, column in ((0, 0), (0, side - 1), (side - 2, 1), (side - 1, side - 1)):
+        spot = paper.copy()
+        middle = row * step + step // 2, column * step + step // 2
+        spot[middle[0] - 12 : middle[0] + 12, middle[1] - 12 : middle[1] + 12] = True
+        inputs = model.encode([Prompt("blank", "?", png(paper)), Prompt("spot", "?", png(spot))])
+        where = layout(model._model.config, inputs, 0)
+        given = [inputs[key] for key in ("pixel_values", "image_sizes", "image_grid_thw") if key in inputs]
+        with torch.inference_mode():
+            blank, dark = model._model.model.get_image_features(*given).pooler_output
+        start = int((inputs["input_ids"][0] == model._model.config.image_token_id).nonzero()[0])
+        changed = set(((blank - dark).abs().amax(-1) > 1e-4).nonzero().flatten().add(start).tolist())
+        assert changed == set(where.tokens[where.cells == row * side + column].tolist())
 
 
 def test_a_cls_token_is_no_cell(tmp_path, prompts):
