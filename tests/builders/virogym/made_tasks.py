@@ -94,7 +94,7 @@ def _window(window_id: str, reference: str, made: Tables) -> list[Row]:
                 "n_seq_T": 10_000, "n_seq_T1": 20_000,
                 "freq_T": None if counts[0] is None else counts[0] / 10_000,
                 "freq_T1": None if counts[1] is None else counts[1] / 20_000,
-                "min_nt_dist": None if mut == "-" else 1, "is_reversion": back, "is_novel": novel,
+                "min_nt_dist": None if mut == "-" else 1 + position % 3, "is_reversion": back, "is_novel": novel,
                 "is_emergent": novel, "label_rule": "made",
                 "emergent_by": None if novel is None else ["made"] * novel, "source": "made",
                 "data_cutoff": "2022-12-31",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from Bio.Align import substitution_matrices
+from made_tasks import made_tables
 from made_virogym import ENTRY, GROWTH, SERA, Row, Tables, failed, folder, run, tables
 
 from builders.build import build
@@ -483,7 +484,7 @@ def test_binding_after_entry_is_no_fitness(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """The made tables with the views that checks and plots share."""
-    made = folder(tmp_path_factory.mktemp("plots"), tables())
+    made = folder(tmp_path_factory.mktemp("plots"), made_tables())
     with opened(made, None, memory_limit="1GB", threads=1) as session:
         add_views(session, set())
         add_own_views(session, CHECKS.views)
