@@ -28,6 +28,21 @@ class ScoreReport:
         """For programs: nan is null."""
         return _plain(self.result)
 
+    @property
+    def items(self) -> tuple[tuple[str, str, float], ...]:
+        """Of each assay of mutations, and each window and label of emergence: its id, what it measures, and the model's
+        Spearman (tie-safe) or AUROC above chance, 0 to 1. Sera are too many and too alike to be items."""
+        found = []
+        for section in self.result.get("sections", ()):
+            for assay in section["assays"] if not section["split"] else ():
+                rho = assay["by_model"]["model"]["tie_safe"]["spearman"]
+                found.append((assay["assay_id"], assay["phenotype"], max(0.0, rho)))
+        for window in self.result.get("windows", ()):
+            auroc = window["by_model"]["model"]["auroc"]
+            item = f"{window['window_id']} {window['label']} {window['reach']}"
+            found.append((item, "emergence", max(0.0, 2 * auroc - 1)))
+        return tuple(item for item in found if math.isfinite(item[2]))
+
     def text(self) -> str:
         """For people."""
         result = self.result

@@ -54,6 +54,8 @@ def test_each_assay_has_its_own_rank_correlation(folder, some, variants, tmp_pat
         assert found["rows"] == variants.filter(mine).height
     assert set(_assays(report)) == set(ASSAYS)
     assert "assays 3 of 3" in report.text()
+    spearman = {each: found["by_model"]["model"]["tie_safe"]["spearman"] for each, found in _assays(report).items()}
+    assert {item: value for item, _, value in report.items} == {name: max(0, rho) for name, rho in spearman.items()}
 
 
 def test_forms_of_the_file_keys_and_the_order_of_its_rows_do_not_matter(folder, some, variants, tmp_path):
@@ -196,7 +198,10 @@ def test_titre_predictions_may_hold_strains_without_a_titre_but_no_strangers(fol
 
 def test_windows_are_in_the_order_of_time_and_unlabelled_candidates_are_left_aside(folder):
     rows = baselines.predict("persistence", folder, {})
-    report = Scorer(folder).score(Predictions.of("c", "emergence", rows)).to_json()
+    scored = Scorer(folder).score(Predictions.of("c", "emergence", rows))
+    report = scored.to_json()
+    first_item = report["windows"][0]["by_model"]["model"]["auroc"]
+    assert scored.items[0] == ("earlier virogym all", "emergence", pytest.approx(max(0, 2 * first_item - 1)))
     assert list(dict.fromkeys(each["window_id"] for each in report["windows"])) == ["earlier", "later"]
     assert report["left_aside"] == 2 * 20  # the deletions
     first = report["windows"][0]
