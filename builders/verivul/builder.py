@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from builders.api import Batch, Read, Reject, Shard
-from builders.verivul import baseline, commits, esbmc, expand, fixes, python_programs, rows
+from builders.verivul import baseline, commits, esbmc, expand, fixes, python_programs, rename, rows
 from builders.verivul.checks import CHECKS
 from builders.verivul.commits import Fix
 from builders.verivul.git import Repository
@@ -57,13 +57,16 @@ class VeriVul:
         for pair in python_programs.read(sources.text(_PYTHON)) if _PYTHON in sources.names else ():
             yield Shard(f"python.{pair.name}", (_PYTHON,), {"pair": asdict(pair), "esbmc": version})
         recorded = (_CALLS,) if _CALLS in sources.names else ()
+        seed = commits.rename_seed(sources.text("commits"))
+        renamed = {} if seed is None else {"rename": seed}
         for fix in commits.read(sources.text("commits")):
             if fix.repository not in sources.names:
                 sources.spec(fix.repository)  # says which repositories there are
             if not sources.allows(fix.repository):
                 continue
             given = sources.given(fix.repository)
-            parameters = {"fix": _form(fix), "esbmc": version, "licence": sources.spec(fix.repository).licence}
+            parameters = {"fix": _form(fix), "esbmc": version, "licence": sources.spec(fix.repository).licence,
+                          **renamed}  # fmt: skip
             inputs = (fix.repository, *recorded) if given else ("commits",)
             yield Shard(f"fix.{fix.name}", inputs, {**parameters, "given": given})
 
@@ -88,20 +91,28 @@ class VeriVul:
         with Repository(sources.path(fix.repository)) as repository:
             result = fixes.certify(repository, fix, cache=_cache())
             expanded = expand.replayed(repository, fix, recorded, cache=_cache()) if recorded else []
-        yield from _rows(fix, result, expanded, shard.parameters["licence"])
+        yield from _rows(fix, result, expanded, shard.parameters["licence"], shard.parameters.get("rename"))
 
 
 def _rows(
-    fix: Fix, result: fixes.Result, expanded: list[fixes.Result], licence: str
+    fix: Fix, result: fixes.Result, expanded: list[fixes.Result], licence: str, seed: int | None
 ) -> Iterator[Batch | Reject | Read]:
     programs, pairs, attempts = [], [], []
     originals = {change.before.name: change.before for change in result.changes}
     for expander, one in [("closer", result), *(("model", each) for each in expanded)]:
         attempts += [rows.attempt_row(fix, n, attempt, expander) for n, attempt in enumerate(one.attempts)]
-        for pair in one.pairs:
-            before = originals[pair.function]
+        for certified in one.pairs:
+            renamed = None if seed is None else rename.again(certified, seed, cache=_cache())
+            pair, before = renamed or certified, originals[certified.function]
             two, row = rows.pair_rows(
-                fix, pair, before.text, path=before.path, date=result.date, licence=licence, expander=expander
+                fix,
+                pair,
+                before.text,
+                path=before.path,
+                date=result.date,
+                licence=licence,
+                expander=expander,
+                renamed=renamed is not None,
             )
             programs += two
             pairs.append(row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builders.verivul.audits import AUDITS
 from builders.verivul.plots import PLOTS
 from schemas import Check, CheckSet, Figure
 
@@ -83,4 +84,5 @@ CHECKS = CheckSet(
         ),
     ),
     plots=PLOTS,
+    audits=AUDITS,
 )  # fmt: skip

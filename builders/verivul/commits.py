@@ -1,4 +1,7 @@
-"""`commits.toml`: the fixes to certify, one `[[fix]]` each."""
+"""`commits.toml`: the fixes to certify, one `[[fix]]` each; before them `rename = SEED`, if pairs are to be renamed.
+
+Renamed pairs have other names and another order of functions than their originals, against recall: see `rename`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass
+from typing import Any
 
 from schemas import GoldsmithError
 
@@ -46,16 +50,37 @@ class Fix:
         return "\n".join(["[[fix]]", *lines, "", ""])
 
 
+def rename_seed(text: str) -> int | None:
+    """The seed under which pairs are renamed and reordered; None where they keep their names.
+
+    Raises:
+        GoldsmithError: it is no whole number, or the text is no TOML.
+    """
+    seed = _toml(text).get("rename")
+    if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
+        raise GoldsmithError(f"[commits.toml > rename] is {seed!r}: give a whole number, or take it out")
+    return seed
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise GoldsmithError(f"[commits.toml] is no TOML ({error}): correct it") from None
+    if unknown := sorted(set(content) - {"fix", "rename"}):
+        raise GoldsmithError(f"[commits.toml > {unknown[0]}] is unknown: there is `[[fix]]`, and `rename` before them")
+    return content
+
+
 def read(text: str) -> list[Fix]:
     """The fixes, in order.
 
     Raises:
         GoldsmithError: the text is no TOML, or an entry is wrong.
     """
-    try:
-        entries = tomllib.loads(text).get("fix", [])
-    except tomllib.TOMLDecodeError as error:
-        raise GoldsmithError(f"[commits.toml] is no TOML ({error}): correct it") from None
+    entries = _toml(text).get("fix", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise GoldsmithError("[commits.toml > fix] must be a list: write [[fix]] before each")
     fixes = []
     for number, entry in enumerate(entries, 1):
         where = f"commits.toml > fix {number}"

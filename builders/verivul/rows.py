@@ -48,12 +48,21 @@ def attempt_row(fix: Fix, number: int, attempt: Attempt, expander: str) -> dict[
 
 
 def pair_rows(
-    fix: Fix, pair: Pair, original: str, *, path: str, date: str, licence: str, expander: str
+    fix: Fix,
+    pair: Pair,
+    original: str,
+    *,
+    path: str,
+    date: str,
+    licence: str,
+    expander: str,
+    renamed: bool = False,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The two rows of `programs` and the row of `pairs`.
 
     Args:
         original: the function as it stands in the repository before the fix.
+        renamed: names and order are not those of the repository: see `rename`.
     """
     pair_id = short_id(fix.repository, fix.commit, pair.function, expander, pair.before.text, pair.after.text)
     ids = {
@@ -66,6 +75,7 @@ def pair_rows(
         "pair_id": pair_id, "language": "c", "bound": _bound(pair),
         "profile": pair.profile, "esbmc_version": esbmc.version(), "solver": pair.solver,
         "assumptions": list(pair.assumptions), "repairs": list(pair.repairs), "expander": expander, "mode": pair.mode,
+        "renamed": renamed,
         **origin(fix, pair.function), "path": path, "date": date, "licence": licence,
     }  # fmt: skip
     vulnerable = {
@@ -117,7 +127,8 @@ def python_rows(checked: Checked, licence: str) -> tuple[list[dict[str, Any]], d
         row = {"program_id": ids[label], "pair_id": pair_id, "label": label, "code": code, "language": "python",
                "basis": "violated" if label == "vulnerable" else "bounded", "esbmc_args": list(ARGUMENTS), "bound": 8,
                "profile": "python", "esbmc_version": esbmc.version(), "solver": checked.before.solver,
-               "assumptions": [], "repairs": [], "expander": "python", "mode": "whole", **origin(fix, pair.name),
+               "assumptions": [], "repairs": [], "expander": "python", "mode": "whole", "renamed": False,
+               **origin(fix, pair.name),
                "path": "", "date": "", "licence": licence, "origin_lines": [0] * len(code.splitlines()),
                "similarity": 1.0, "metrics": None, "program_metrics": None, **nothing}  # fmt: skip
         made.append(row | (found if label == "vulnerable" else {}))

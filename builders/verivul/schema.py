@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders.verivul.metrics import NAMES_OF_METRICS
-from schemas import Column, Dataset, Float, Int, Json, List, Struct, Table, Text
+from schemas import Bool, Column, Dataset, Float, Int, Json, List, Struct, Table, Text
 
 METRICS = Struct({name: Float() for name in NAMES_OF_METRICS})
 STEP = Struct({"line": Int(), "column": Int(), "function": Text(), "variable": Text(), "value": Text()})
@@ -65,6 +65,7 @@ PROGRAMS = Table(
         Column("expander", Text(), "What made the program of the fragment.", allowed=("closer", "model", "python")),
         Column("mode", Text(), "What of the function is in it; `caller`: its slice, and that of a function calling it.",
                allowed=("slice", "whole", "caller", "model")),
+        Column("renamed", Bool(), "Its names and the order of its functions are not those of the repository."),
         *_origin(line=True),
         Column("origin_lines", List(Int()), "For each line of the program its line in `path`; 0 for other lines."),
         Column("similarity", Float(), "Share of the original function's token 5-grams that are in the program.",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from builders.verivul import esbmc, fixes, rename, replay, trace
+from builders.verivul import commits, esbmc, fixes, rename, replay, rows, trace
 from builders.verivul.assumptions import Setup
 from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed
 from builders.verivul.facts import Facts
 from builders.verivul.outcome import Budget, Scope
 from builders.verivul.program import Owner, Program, Writer
+from schemas import GoldsmithError
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,30 @@ def test_renamed_and_reordered_it_certifies_again(grid):
     assert "grid_set" not in other.after.text
     assert other.before.origin(other.line) == pair.before.origin(pair.line)
     assert rename.again(pair, 5) == other
+
+
+def test_a_build_can_rename_its_pairs(grid, fixes_by_subject):
+    from builders.verivul import builder
+
+    batches = [
+        part for part in builder._rows(fixes_by_subject["grid_set"], grid, [], "MIT", 5) if hasattr(part, "rows")
+    ]
+    programs = next(part.rows.to_pylist() for part in batches if part.table == "programs")
+    assert [row["renamed"] for row in programs] == [True, True]
+    assert not any("cells" in row["code"] for row in programs)
+    (plain, _), _ = rows.pair_rows(
+        fixes_by_subject["grid_set"], grid.pairs[0], grid.changes[0].before.text, path="", date="", licence="",
+        expander="closer",
+    )  # fmt: skip
+    assert programs[0]["similarity"] < plain["similarity"]
+
+
+def test_the_seed_for_renaming_is_read_and_unknown_keys_are_not_let_pass():
+    assert commits.rename_seed("rename = 5\n") == 5
+    assert commits.rename_seed("") is None
+    for text in ("rename = true", "renam = 5", "rename = 'x'", "fix = 3"):
+        with pytest.raises(GoldsmithError, match=r"commits\.toml"):
+            commits.read(text) if text.startswith("fix") else commits.rename_seed(text)
 
 
 @pytest.mark.parametrize(
