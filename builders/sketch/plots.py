@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from builders.sketch.render import CANVAS
 from schemas import Plot
 
 PLOTS = (
@@ -56,7 +57,7 @@ PLOTS = (
         "Where orders vary, people agree less",
         "A point is a category: mean entropy of its pairs, and what a person reaches against the order of others.",
         "scatter",
-        "SELECT source AS facet, entropy AS x, human_tau AS y FROM order_summaries WHERE entropy IS NOT NULL"
+        "SELECT entropy AS x, human_tau AS y FROM order_summaries WHERE entropy IS NOT NULL"
         " AND human_tau IS NOT NULL ORDER BY ALL",
         x_title="entropy (bit)",
         y_title="human tau",
@@ -68,10 +69,9 @@ PLOTS = (
         "Share of the canvas that a part's strokes cover, as a power of ten. A patch of a 24 x 24 grid is -2.76: a map"
         " of patches cannot follow thinner lines, which is why the score of all ink stands beside a model's.",
         "histogram",
-        "SELECT s.source AS facet, log10(p.ink_area / 112896) AS value FROM parts p JOIN sketches s USING (sketch_id)"
-        " ORDER BY facet",
+        f"SELECT log10(ink_area / {CANVAS * CANVAS}) AS value FROM parts",
         x_title="log10 of the share of the canvas",
-        needs=("parts", "sketches"),
+        needs=("parts",),
     ),
     Plot(
         "splits",

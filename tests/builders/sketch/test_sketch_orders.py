@@ -160,3 +160,11 @@ def test_parts_that_are_missing_late_are_bounded() -> None:
     truth = whole.before[a, b] / whole.together[a, b]
     assert seen < truth - 0.02
     assert abs(late - truth) < abs(seen - truth)
+
+
+def test_of_pairs_that_are_a_coin_one_in_ten_is_resolved() -> None:
+    rng, found = random.Random(0), []
+    for seed in range(40):
+        agreement = measure([rng.sample("abcd", 4) for _ in range(46)], seed).agreement
+        found += (agreement[np.triu_indices(4, 1)] >= orders.SURE).tolist()
+    assert 0.02 < np.mean(found) < 0.2
