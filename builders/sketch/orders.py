@@ -21,8 +21,8 @@ EXACT_UP_TO = 8
 BOOTSTRAPS = 1000
 HALVES = 100
 SURE = 0.95
-"""Share of the bootstrap orders that must agree on a pair for it to be resolved. That is a test of either side at 5 %, so
-one in ten pairs that are a coin passes it."""
+"""Share of the bootstrap orders that must agree on a pair for it to be resolved. That tests either side at 5 %, so one
+in ten pairs that are a coin passes."""
 
 
 @dataclass(frozen=True)
