@@ -117,11 +117,20 @@ def save(family: str, path: Path, seed: int = 0, layers: int = 4, **options: Any
     return path
 
 
-def spread(model: Any) -> None:
+def spread(model: Any) -> Any:
     """Queries and keys that are not near nothing: heads then look at different things, as trained ones do."""
     for layer in model.model.language_model.layers:
         for name in ("q_proj", "k_proj"):
             getattr(layer.self_attn, name).weight.data *= 12
+    return model
+
+
+def renew(model: Any, seed: int) -> Any:
+    """A model of the same configuration with other random weights, as transformers draws them."""
+    import torch
+
+    torch.manual_seed(seed)
+    return spread(type(model)(model.config)).eval()
 
 
 def _tokenizer(special: list[str]) -> Any:
