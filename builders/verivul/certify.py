@@ -22,7 +22,7 @@ from builders.verivul.program import Program
 from builders.verivul.repair import errors
 from builders.verivul.strengthen import Search, similar, strengthen
 
-SECONDS = 10
+SECONDS = 6
 """Processor time of one run of ESBMC."""
 
 _ROUNDS = 16

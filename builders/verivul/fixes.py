@@ -19,7 +19,7 @@ from builders.verivul.index import Index, Item
 from builders.verivul.outcome import Attempt, Budget, Pair, Scope
 from builders.verivul.slicer import Function, NoFunctionError
 
-RUNS = 30
+RUNS = 24
 """Runs of ESBMC for a fix, shared by its functions; one that times out counts as five."""
 
 MAX_FILES, MAX_FUNCTIONS, MAX_LINES = 8, 3, 60

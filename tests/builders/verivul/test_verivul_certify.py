@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from builders.api import Batch
 from builders.verivul import commits, esbmc, fixes, rename, replay, rows, trace
 from builders.verivul.assumptions import Setup
 from builders.verivul.certify import Certifier
@@ -54,9 +55,8 @@ def test_renamed_and_reordered_it_certifies_again(grid):
 def test_a_build_can_rename_its_pairs(grid, fixes_by_subject):
     from builders.verivul import builder
 
-    batches = [
-        part for part in builder._rows(fixes_by_subject["grid_set"], grid, [], "MIT", 5) if hasattr(part, "rows")
-    ]
+    made = builder._rows(fixes_by_subject["grid_set"], grid, [], "MIT", 5)
+    batches = [part for part in made if isinstance(part, Batch)]
     programs = next(part.rows.to_pylist() for part in batches if part.table == "programs")
     assert [row["renamed"] for row in programs] == [True, True]
     assert not any("cells" in row["code"] for row in programs)
