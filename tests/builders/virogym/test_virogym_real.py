@@ -56,13 +56,14 @@ def test_all_wild_types_match(real):
     )
     for assay_id, places in rows.select("assay_id", "places").explode("places").unique().rows():
         assert sequences[of_assay[assay_id]][int(places[1:]) - 1] == places[0]
-    assert {reject.reason for reject in real[1].rejects} == {"no_score", "stop_site"}
+    of_scans = [reject for reject in real[1].rejects if reject.table in ("variants", "numbering")]
+    assert {reject.reason for reject in of_scans} == {"no_score", "stop_site"}
 
 
 def test_the_one_exception_is_a_change_of_the_library(real):
     """Without T332N (position 330) 20 of BG505's 13,400 records do not match."""
     changed = {name for name, entry in KNOWN.references.items() if entry.background}
-    assert changed == {"SARS2_spike_BA1", "HIV1_Env_BG505"}
+    assert changed == {"SARS2_spike_BA1", "HIV1_Env_BG505", "SARS2_spike_Alpha"}  # the last one is no library's
     entry = registry.form(KNOWN.references["HIV1_Env_BG505"])
     plain = references.load("plain", registry.entry(registry.ReferenceEntry, "x", {**entry, "background": []}), real[0])
     assay = KNOWN.assays["HIV1_viral_growth_BG505"]
@@ -302,7 +303,8 @@ def test_homologous_proteins_share_a_cluster(real):
     rows = real[1].tables["references"].select("reference_id", "cluster_30", "cluster_90").rows()
     at_30 = {name: cluster for name, cluster, _ in rows}
     spike = {name for name, cluster in at_30.items() if cluster == at_30["SARS2_spike_KP311"]}
-    assert spike == {"SARS2_spike_KP311", "SARS2_spike_BA1", "SARS2_RBD_Wuhan_Hu_1"}
+    of_windows = {"SARS2_spike_Wuhan_Hu_1", "SARS2_spike_Alpha"}
+    assert spike == {"SARS2_spike_KP311", "SARS2_spike_BA1", "SARS2_RBD_Wuhan_Hu_1"} | of_windows
     assert at_30["FLU_HA_MA22"] == at_30["FLU_HA_WSN"]
     assert len(set(at_30.values())) == 6
     assert len({cluster for *_, cluster in rows}) == 7
@@ -312,5 +314,5 @@ def test_only_what_may_be_passed_on(tmp_path, shared_file):
     mirror = [str(shared_file("mirror"))]
     some = Sources.load(BUILDER.folder, mirrors=mirror, cache=tmp_path, offline=True, redistributable_only=True)
     names = [shard.name for shard in BUILDER.plan(some)]
-    assert len(names) == 24
+    assert len([name for name in names if name.startswith(("reference.", "assay."))]) == 24
     assert not [name for name in names if "RABV" in name or "ZIKV" in name]
