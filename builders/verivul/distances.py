@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from builders.verivul.command import tool
 from builders.verivul.metrics import NAMES_OF_METRICS, vector
 from schemas import GoldsmithError
 
@@ -139,6 +140,7 @@ def of_folder(folder: Path) -> dict[str, list[Distance]]:
     return {name: compare(sample, real) for name, sample in samples.items()}
 
 
+@tool
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m builders.verivul.distances", description=__doc__)

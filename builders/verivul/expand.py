@@ -22,6 +22,7 @@ from builders.verivul.assumptions import Setup
 from builders.verivul.calls import Call, Endpoint, Live, Recorded
 from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed
+from builders.verivul.command import tool
 from builders.verivul.commits import Fix
 from builders.verivul.ctypes import SPELLING
 from builders.verivul.facts import Facts
@@ -169,6 +170,7 @@ def _result(
     return Result(tuple(pairs), tuple(attempts), tuple(found), trees.commit.date)
 
 
+@tool
 def main(arguments: list[str] | None = None, environment: Mapping[str, str] = os.environ) -> None:
     """The command line: asks an endpoint, and records."""
     parser = argparse.ArgumentParser(prog="python -m builders.verivul.expand", description=__doc__)

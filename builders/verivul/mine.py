@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from builders.verivul.command import tool
 from builders.verivul.commits import Fix
 from builders.verivul.git import Repository
 
@@ -42,6 +43,7 @@ def mine(clone: Path, repository: str) -> Iterator[Fix]:
             yield Fix(repository, sha, cves, cwes, commit.message.splitlines()[0][:120], commit.date)
 
 
+@tool
 def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m builders.verivul.mine", description=__doc__)

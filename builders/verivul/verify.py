@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from builders.verivul import esbmc, trace
+from builders.verivul.command import tool
 from builders.verivul.program import Owner, Program
 from builders.verivul.replay import replay
 from schemas import GoldsmithError
@@ -63,6 +64,7 @@ def verify(folder: Path) -> Iterator[Verified]:
         yield Verified(row["program_id"], row["label"], run.verdict, agrees, replayed)
 
 
+@tool
 def main() -> None:
     """The command line: a line for each program, exit code 1 if a label does not hold."""
     parser = argparse.ArgumentParser(prog="python -m builders.verivul.verify", description=__doc__)

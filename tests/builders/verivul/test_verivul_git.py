@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import zlib
+from importlib import import_module
 
 import pytest
 
@@ -114,3 +115,13 @@ def test_the_sample_is_what_its_program_makes(sample):
 
     stream, _ = make_sample.make()
     assert (sample / "repository.stream").read_bytes() == stream
+
+
+@pytest.mark.parametrize("tool", ["mine", "verify", "distances"])
+def test_a_users_mistake_is_one_line(tool, tmp_path, monkeypatch, capsys):
+    more = ["--repository", "x"] if tool == "mine" else []
+    monkeypatch.setattr("sys.argv", [tool, str(tmp_path), *more])
+    with pytest.raises(SystemExit) as left:
+        import_module(f"builders.verivul.{tool}").main()
+    assert left.value.code == 2
+    assert re.fullmatch(r"goldsmith: \[[^\n]+\n", capsys.readouterr().err)
