@@ -36,7 +36,7 @@ from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
 _SMALL_BYTES = 4 << 20
 
-RESERVED = ("rejects", "lineage", "sources", "accounting", "files")
+RESERVED = ("rejects", "lineage", "sources", "accounting", "files", "findings")
 
 
 def _columns(texts: Sequence[str], numbers: Sequence[str], **others: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from quality import sql
 from quality.connect import add_views, opened
 from quality.files import examine
 from quality.own import add_own_views
@@ -24,7 +25,7 @@ _GRAVITY = ("block", "drop", "warn", "info")
 
 
 def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_limit: str = "2GB") -> Path:
-    """Write the page of `report`, with the dataset's own plots.
+    """Write the page of `report`, with the dataset's own plots; these see the view `findings` too (schemas.folder).
 
     Raises:
         GoldsmithError: a plot's SQL does not run.
@@ -32,6 +33,8 @@ def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_lim
     with opened(folder, None, memory_limit=memory_limit, threads=None) as session:
         add_views(session, examine(folder, hashes=False).unreadable)
         add_own_views(session, checks.views)
+        session.con.execute(f"CREATE VIEW findings AS FROM {sql.files([str(folder.findings.resolve())])}")
+        session.names.add("findings")
         drawn = pictures(session, checks.plots)
     text = _render(report, drawn)
     replace_text(folder.report_html, text)

@@ -98,18 +98,17 @@ def heard(checks: Sequence[Check | Figure | Strange]) -> tuple[Plot, ...]:
         Plot("samples", "Clips by language", "Two of each language, by chance.", "media", samples,
              media="utterances.audio", picture=spectrogram),
         Plot("findings", "Clips with findings", "Up to two for each check that named clips.", "media",
-             _examples(checks, "utterances"), needs=("settings", "images"),
+             _examples(checks, "utterances"), needs=("findings",),
              media="utterances.audio", picture=spectrogram),
         Plot("image_findings", "Images with findings", "Up to two for each check that named images.", "media",
-             _examples(checks, "images"), needs=("settings",), media="images.image"),
+             _examples(checks, "images"), needs=("findings",), media="images.image"),
     )  # fmt: skip
 
 
 def _examples(checks: Sequence[Check | Figure | Strange], table: str) -> str:
-    """SQL for two rows of each check of a table that fails."""
-    single = [check for check in checks if isinstance(check, Check) and check.table == table]
-    each = " UNION ALL ".join(
-        f"(SELECT '{check.name}' AS facet, id, message AS caption FROM ({check.sql}) ORDER BY id LIMIT 2)"
-        for check in single
-    )
-    return f"SELECT * FROM ({each}) ORDER BY facet, id"
+    """SQL for two findings of each of VAANI's own checks of a table."""
+    names = ", ".join(f"'{check.name}'" for check in checks if not isinstance(check, Figure) and check.table == table)
+    return f"""SELECT facet, id, caption FROM (
+    SELECT "check" AS facet, id, regexp_replace(message, '^\\[[^]]*\\] ', '') AS caption,
+        row_number() OVER (PARTITION BY "check" ORDER BY id) AS place FROM findings WHERE "check" IN ({names})
+) WHERE place <= 2 ORDER BY facet, id"""
