@@ -141,6 +141,20 @@ def _binary(
         compared.append((uses(left), uses(right)))
 
 
+def behind(names: Iterable[str], text: str) -> frozenset[str]:
+    """What these variables of a function's text are set from; parameters, members and others stay themselves."""
+    facts, found = Facts(), set()
+    for node in nodes(parse(text)):
+        if node.type == "assignment_expression":
+            _set_from(path_of(node.child_by_field_name("left")), field(node, "right"), facts)
+        elif node.type == "init_declarator":
+            _set_from(declared_name(node), field(node, "value"), facts)
+    own = set(_parameters(text))
+    for name in names:
+        found |= {name} if name in own or name.startswith(".") else facts.sources.get(name, {name})
+    return frozenset(found)
+
+
 def _set_from(path: str | None, value: Node, facts: Facts) -> None:
     if path:
         facts.sources.setdefault(key_of(path), set()).update(map(key_of, ends(uses(value))))

@@ -14,6 +14,7 @@ from builders.verivul.certify import Certifier
 from builders.verivul.closer import Closed, Learnt, Side, close
 from builders.verivul.commits import Fix
 from builders.verivul.criterion import criteria, null_checked
+from builders.verivul.facts import behind
 from builders.verivul.git import Commit, Hunks, MissingError, Repository
 from builders.verivul.index import Index, Item
 from builders.verivul.outcome import Attempt, Budget, Pair, Scope
@@ -191,7 +192,7 @@ def change(old: Item, new: Item, hunks: Hunks, jumps: frozenset[str] = frozenset
     criterion = {line for node in here.statements for line in before.head_lines(node)}
     changed = {line for node in there.statements for line in after.head_lines(node)}
     scope = Scope(old.name, frozenset(criterion), frozenset(lines), frozenset(changed))
-    nullable = frozenset(null_checked(there.changed) - null_checked(here.changed))
+    nullable = behind(null_checked(there.changed) - null_checked(here.changed), new.text)
     return Change(old, new, slices, scope, nullable, len(here.sinks))
 
 

@@ -179,3 +179,8 @@ def test_members_that_nobody_reads_are_no_inputs():
     assert ".used" in closed.inputs
     assert ".name" not in closed.inputs
     assert "name" in closed.inputs
+
+
+def test_what_a_fix_compares_with_null_may_be_a_copy():
+    code = "int f(struct s *p, char *q)\n{\n    char *o = p->owner;\n    q = o;\n    return !o;\n}\n"
+    assert facts.behind({"o", "q", "other"}, code) == {".owner", "q", "other"}
