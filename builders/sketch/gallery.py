@@ -44,7 +44,7 @@ def strip(drawing: Drawing, made: Rendering) -> bytes:
         if made.steps:
             brush.text((left + 5, top + 3), str(number + 1), fill=_PLAIN, font=font)
     stream = io.BytesIO()
-    sheet.quantize(64, dither=Image.Dither.NONE).save(stream, "PNG", compress_level=9)
+    sheet.quantize(64, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(stream, "PNG", compress_level=9)
     return stream.getvalue()
 
 

@@ -1,4 +1,4 @@
-"""Names of categories and parts: lower case, words with blanks between, known misspellings mended."""
+"""Names of categories and parts: lower case, words with blanks between, what SPG misspells or mistranslates mended."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ SPELLING = {
     "sweet tube": "cone",
     "ornament on sweet tube": "ornament on cone",
     "hot-gas": "steam",
+    "pliers": "claw",
+    "tentacle": "antenna",
 }
 """Of SPG's label files: misspelt, or no English for what the strokes show. What is mended is in the row's `repairs`."""
 

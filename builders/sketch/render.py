@@ -29,6 +29,8 @@ WIDTH = 4
 PATCH = 14
 """Side of a patch of that tower: the grid is CANVAS / PATCH = 24 square."""
 
+_RUNS = 3
+"""zlib's Z_RLE: for two-valued pictures smaller than its default, in half the time."""
 _NOBODY = 255
 """In the ownership map: ink of a stroke that no part is named for. Groups are numbered from 1, and 0 is paper."""
 
@@ -105,7 +107,7 @@ def png(ink: np.ndarray) -> bytes:
 
     stream = io.BytesIO()
     grey = np.where(ink, np.uint8(0), np.uint8(255))
-    Image.fromarray(grey).save(stream, "PNG", compress_level=6)
+    Image.fromarray(grey).save(stream, "PNG", compress_type=_RUNS)
     return stream.getvalue()
 
 

@@ -54,7 +54,7 @@ def test_every_drawing_is_there_and_the_six_are_mended(spg: tuple[Path, Yielded]
     rows = {row["key"]: row for row in made.tables["sketches"]}
     for record in defects:
         row = rows[record["key_id"]]
-        assert row["repairs"] == ["label_row_twice"]
+        assert "label_row_twice" in row["repairs"]
         assert [stroke["x"] for stroke in row["strokes"]] == [stroke[0] for stroke in record["drawing"]]
         assert row["n_parts"] == len({stroke[2][0] for stroke in record["drawing"]})
     merged = {row["key"] for row in rows.values() if not row["category"].startswith("defect")}
