@@ -39,8 +39,8 @@ demo: $(VENV)/ready  ## build, check, document and release every dataset from it
 test: $(VENV)/ready  ## run the tests, all but those that need a browser or a Label Studio
 	$(BIN)/python -m pytest
 
-test-slow: $(VENV)/ready  ## the tests against a real Chromium and a real Label Studio; they say what they need
-	$(BIN)/python -m pytest -m "chromium or gamma or labelstudio"
+test-slow: $(VENV)/ready  ## the tests against a real Chromium, Label Studio and Ray cluster; they say what they need
+	$(BIN)/python -m pytest -m "chromium or gamma or labelstudio or ray"
 
 label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of audits (1 GB; an environment of its own)
 

@@ -172,13 +172,16 @@ def plan(name: str, out: Path | None, sample: bool, redistributable: bool, **whe
 @click.option("-o", "--out", type=FOLDER, help="Folder of the dataset (default: out/NAME).")
 @click.option("--sample", is_flag=True, help="From the bundled sample.")
 @click.option("--redistributable", is_flag=True, help="Leave out sources whose licence does not allow passing them on.")
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True)
+@click.option(
+    "--workers", type=click.IntRange(1), help="Processes (default: 1); with ray, tasks at once (default: all)."
+)
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True)
+@click.option("--address", help="Of your Ray cluster: host:port, auto (default: local, one for this build).")
 @click.option("--shard", "part", metavar="I/N", help="Only the I-th of N parts, for job arrays; then once without.")
 @_source_options
 def build(
-    name: str, out: Path | None, sample: bool, redistributable: bool, workers: int, engine: str, part: str | None,
-    **where: Any,
+    name: str, out: Path | None, sample: bool, redistributable: bool, workers: int | None, engine: str,
+    address: str | None, part: str | None, **where: Any,
 ) -> None:  # fmt: skip
     """Build a dataset from its pinned sources.
 
@@ -189,7 +192,10 @@ def build(
 
     builder = get(name)
     sources = _load_sources(builder, sample=sample, redistributable_only=redistributable, **where)
-    result = run(builder, sources, out or Path("out") / name, workers=workers, part=_part(part))
+    if address and engine != "ray":
+        raise GoldsmithError("--address names a Ray cluster: give --engine ray, too")
+    cluster = (address or "local") if engine == "ray" else None
+    result = run(builder, sources, out or Path("out") / name, workers=workers, cluster=cluster, part=_part(part))
     click.echo(result.text())
 
 

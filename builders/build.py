@@ -19,10 +19,12 @@ from typing import Any
 from builders import engine
 from builders.api import Builder
 from builders.assemble import WORK, assemble, refuse_foreign
-from builders.planning import Plan, make_plan, plan, shard_record, tools
+from builders.node import SIGN, shared
+from builders.planning import Plan, make_plan, plan, shard_record
 from builders.progress import Bar
 from builders.shard import Job, ShardWork
 from builders.sources import Sources, sum_file
+from builders.tools import tools
 from schemas import GoldsmithError
 
 __all__ = ["BuildResult", "build", "plan"]
@@ -62,7 +64,8 @@ def build(
     sources: Sources,
     out: Path,
     *,
-    workers: int = 1,
+    workers: int | None = None,
+    cluster: str | None = None,
     part: tuple[int, int] | None = None,
     progress: bool = True,
 ) -> BuildResult:
@@ -70,7 +73,9 @@ def build(
 
     Args:
         out: new, empty, or an earlier build of the same dataset, which is replaced when all is ready.
-        workers: processes; 1 works in this one.
+        workers: processes; 1, the default, works in this one. With `cluster`, tasks at a time at most.
+        cluster: address of a Ray cluster that does the work in place of this machine (`local`: one started here); its
+            nodes see `out` and the sources' files under the same paths.
         part: (i, n), 1 <= i <= n: make only every n-th shard from the i-th on and do not assemble; several parts may
             run at once in one folder, and a build without `part` then finishes it.
         progress: whether to show a bar on stderr.
@@ -90,7 +95,7 @@ def build(
         with Bar(progress, len(todo)) as bar:
             _fetch(sources, todo, bar)
             try:
-                _run(ShardWork(builder, sources, out / WORK / "shards"), todo, workers, bar)
+                _run(ShardWork(builder, sources, out / WORK / "shards"), todo, workers, cluster, bar)
             finally:
                 if part is None:
                     _sweep(out)  # What workers that died have left.
@@ -141,6 +146,8 @@ def _sweep(out: Path) -> None:
     """Remove unfinished shards: nobody else is at work here."""
     for path in (out / WORK / "shards").glob(".*"):
         shutil.rmtree(path, ignore_errors=True)
+    for path in (out / WORK).glob(f"{SIGN}*"):
+        path.unlink(missing_ok=True)
 
 
 def _fetch(sources: Sources, jobs: Sequence[Job], bar: Bar) -> None:
@@ -150,10 +157,22 @@ def _fetch(sources: Sources, jobs: Sequence[Job], bar: Bar) -> None:
         sources.resolve(name, bar.came)
 
 
-def _run(work: ShardWork, jobs: Sequence[Job], workers: int, bar: Bar) -> None:
+def _outcomes(
+    work: ShardWork, jobs: Sequence[Job], workers: int | None, cluster: str | None, bar: Bar
+) -> Iterator[engine.Outcome]:
+    if cluster is None:
+        yield from engine.run(work, jobs, workers=workers or 1, report=bar.news)
+    else:
+        from builders import engine_ray  # It needs an extra.
+
+        with shared(work, work.folder.parent) as far:
+            yield from engine_ray.run(far, jobs, address=cluster, workers=workers, report=bar.news)
+
+
+def _run(work: ShardWork, jobs: Sequence[Job], workers: int | None, cluster: str | None, bar: Bar) -> None:
     failed: list[tuple[str, engine.Outcome]] = []
     bar.say("")
-    for outcome in engine.run(work, jobs, workers=workers, report=bar.news):
+    for outcome in _outcomes(work, jobs, workers, cluster, bar):
         name = jobs[outcome.index].shard.name
         bar.done()
         if outcome.error is not None:

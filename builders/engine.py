@@ -28,10 +28,11 @@ from schemas import GoldsmithError
 ATTEMPTS = 3
 """How often a piece of work is begun before its workers' deaths count as its own fault."""
 
-_PATIENCE = 3.0
+PATIENCE_S = 3.0
 """Seconds that a worker has to let go of what it holds."""
 
-_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+"""Environment variables that the libraries of linear algebra read when they load."""
 
 Work = Callable[[Any, Callable[[Any], None]], Any]
 """`work(item, report)` returns its result; `report` passes on how far it is."""
@@ -68,17 +69,17 @@ def run(
         work: with more than one worker, picklable, as are the items and results.
         report: is called with what `work` reports.
     """
-    with _terminable():
+    with terminable():
         if workers == 1:
-            with _one_blas_thread():
+            with one_blas_thread():
                 for index, item in enumerate(items):
-                    yield _attempt(work, index, item, report)
+                    yield attempt(work, index, item, report)
         elif items:
             yield from _Pool(work, items, min(workers, len(items)), report).outcomes()
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
+def terminable() -> Iterator[None]:
     """SIGTERM ends the work as an exception does, unless someone else answers it already."""
     main = threading.current_thread() is threading.main_thread()
     if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
@@ -91,7 +92,7 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _one_blas_thread() -> AbstractContextManager[object]:
+def one_blas_thread() -> AbstractContextManager[object]:
     """Sums in BLAS depend on its number of threads: workers have one, and so has this process while it works."""
     try:
         from threadpoolctl import threadpool_limits
@@ -100,7 +101,8 @@ def _one_blas_thread() -> AbstractContextManager[object]:
     return threadpool_limits(1, user_api="blas")
 
 
-def _attempt(work: Work, index: int, item: Any, report: Callable[[Any], None]) -> Outcome:
+def attempt(work: Work, index: int, item: Any, report: Callable[[Any], None]) -> Outcome:
+    """Do `work` on one item; an exception becomes an outcome that tells of it."""
     try:
         return Outcome(index, value=work(item, report))
     except GoldsmithError as error:
@@ -117,6 +119,18 @@ def _attempt(work: Work, index: int, item: Any, report: Callable[[Any], None]) -
         return Outcome(index, error=f"{type(error).__name__}: {text} (at {where})", trace=traceback.format_exc())
 
 
+def pickled(work: Work) -> bytes:
+    """The work as it is sent to other processes.
+
+    Raises:
+        GoldsmithError: it cannot be sent.
+    """
+    try:
+        return pickle.dumps(work)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise GoldsmithError(f"the builder cannot be sent to other processes ({error}): use one worker") from None
+
+
 def _worker(pipe: Connection, work: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to answer.
     signal.signal(signal.SIGTERM, _leave)
@@ -127,7 +141,7 @@ def _worker(pipe: Connection, work: bytes) -> None:
     with suppress(EOFError, BrokenPipeError):  # The driver has no more work.
         while True:
             index, item = pipe.recv()
-            pipe.send(("done", _attempt(function, index, item, lambda news: pipe.send(("news", news)))))
+            pipe.send(("done", attempt(function, index, item, lambda news: pipe.send(("news", news)))))
 
 
 def _leave(number: int, _: object) -> None:
@@ -138,7 +152,7 @@ def _leave(number: int, _: object) -> None:
 def _die_with(sentinel: int) -> None:
     wait([sentinel])
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_PATIENCE)
+    time.sleep(PATIENCE_S)
     os._exit(1)
 
 
@@ -150,10 +164,7 @@ class _Slot:
 
 class _Pool:
     def __init__(self, work: Work, items: Sequence[Any], workers: int, report: Callable[[Any], None]) -> None:
-        try:
-            self._work = pickle.dumps(work)
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            raise GoldsmithError(f"the builder cannot be sent to other processes ({error}): use one worker") from None
+        self._work = pickled(work)
         self._items = items
         self._report = report
         self._todo = deque(range(len(items)))
@@ -207,8 +218,8 @@ class _Pool:
     def _start(self) -> None:
         pipe, far = self._context.Pipe()
         process = self._context.Process(target=_worker, args=(far, self._work), daemon=True)
-        before = {name: os.environ.get(name) for name in _ONE_THREAD}
-        os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))  # Read once, when the libraries load.
+        before = {name: os.environ.get(name) for name in ONE_THREAD}
+        os.environ.update(dict.fromkeys(ONE_THREAD, "1"))  # Read once, when the libraries load.
         try:
             process.start()
         finally:
@@ -236,7 +247,7 @@ class _Pool:
                 slot.process.terminate()
             pipe.close()
         for slot in self._slots.values():
-            slot.process.join(_PATIENCE)
+            slot.process.join(PATIENCE_S)
             if slot.process.exitcode is None:
                 slot.process.kill()
                 slot.process.join()

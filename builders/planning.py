@@ -7,9 +7,7 @@ can be told by its name.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
-import platform
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,11 +20,11 @@ from builders.assemble import WORK
 from builders.code import code_key
 from builders.shard import RECORD, Job
 from builders.sources import Sources
+from builders.tools import tools
 from schemas import GoldsmithError
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _TABLE = re.compile(r"\w+")
-_TOOLS = ("duckdb", "goldsmith", "numpy", "polars", "pyarrow")
 
 
 @dataclass(frozen=True)
@@ -100,17 +98,6 @@ def _job(builder: Builder, sources: Sources, shard: Shard, code: str) -> Job:
 def _sum(value: object) -> str:
     form = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(form.encode()).hexdigest()
-
-
-def tools() -> dict[str, str]:
-    """The versions of what makes the bytes."""
-    found = {"python": platform.python_version()}
-    for name in _TOOLS:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = "unknown"
-    return found
 
 
 def _why(facts: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]]) -> str:

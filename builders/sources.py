@@ -162,7 +162,7 @@ class Sources:
                 raise GoldsmithError(f"[{name}] may not be redistributed ({spec.licence}): leave it out of the plan")
             if spec.git:
                 self._resolved[name] = Resolved(
-                    self._clone(spec), _repository_sum(spec), 0, False, False, "binary", False
+                    self._clone(spec).absolute(), _repository_sum(spec), 0, False, False, "binary", False
                 )
                 return self._resolved[name]
             if name in self._overrides or spec.path is not None:
@@ -284,8 +284,9 @@ def _repository_sum(spec: Source) -> str:
 
 
 def _resolved(name: str, found: Found, spec: Source, *, override: bool) -> Resolved:
-    if found.path.is_dir():
-        return Resolved(found.path, found.sha256, found.size, override, False, "folder", False)
+    path = found.path.absolute()  # It may be read by a process of another working folder.
+    if path.is_dir():
+        return Resolved(path, found.sha256, found.size, override, False, "folder", False)
     with open(found.path, "rb") as file:
         compressed = file.read(2) == b"\x1f\x8b"
     archive = (spec.url or spec.path or found.path.name).endswith((".tar.gz", ".tgz"))
@@ -299,7 +300,7 @@ def _resolved(name: str, found: Found, spec: Source, *, override: bool) -> Resol
             raise GoldsmithError(
                 f"[{name}] {found.path} is a broken or truncated gzip ({error}): fetch it again, whole"
             ) from None
-    return Resolved(found.path, found.sha256, found.size, override, bom, encoding, compressed)
+    return Resolved(path, found.sha256, found.size, override, bom, encoding, compressed)
 
 
 def _text_facts(stream: io.BufferedIOBase) -> tuple[bool, str]:
