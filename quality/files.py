@@ -6,6 +6,8 @@ Runs before DuckDB opens a file, so that a broken one becomes a finding and no c
 from __future__ import annotations
 
 import hashlib
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,32 +60,25 @@ class Files:
     changed: list[tuple[str, str]] = field(default_factory=list)
     broken: list[tuple[str, str]] = field(default_factory=list)
 
+    def add(self, path: str, look: _Look) -> None:
+        """Take in what was seen of a file that build.json names."""
+        for where, what in ((self.absent, look.absent), (self.changed, look.changed), (self.broken, look.broken)):
+            if what:
+                where.append((path, what))
+        if not look.opens:
+            self.unreadable.add(path)
+        if look.sha256:
+            self.hashes[path] = look.sha256
+
 
 def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
     """Look at every file that build.json names; `hashes` reads all their bytes."""
     found = Files()
-    named = set()
-    for entry in sorted(folder.build["files"], key=lambda entry: entry["path"]):
-        path = folder.path / entry["path"]
-        named.add(entry["path"])
-        if not path.is_file():
-            found.absent.append((entry["path"], "is missing"))
-            found.unreadable.add(entry["path"])
-            continue
-        fault, opens = _fault(folder, entry, path)
-        if fault:
-            found.broken.append((entry["path"], fault))
-        if not opens:
-            found.unreadable.add(entry["path"])
-        if hashes:
-            digest = found.hashes[entry["path"]] = sha256(path)
-            if digest != entry["sha256"]:
-                found.changed.append(
-                    (entry["path"], f"has sha256 {digest[:12]}..., built was {entry['sha256'][:12]}...")
-                )
-                if opens and (fault := _decode(path)):
-                    found.broken.append((entry["path"], fault))
-                    found.unreadable.add(entry["path"])
+    entries = sorted(folder.build["files"], key=lambda entry: entry["path"])
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing and decoding let go of the interpreter
+        for entry, each in zip(entries, pool.map(lambda entry: _look(folder, entry, hashes), entries), strict=True):
+            found.add(entry["path"], each)
+    named = {entry["path"] for entry in entries}
     for kind in ("data", "lineage", "rejects"):
         for path in sorted((folder.path / kind).rglob("*")):
             relative = path.relative_to(folder.path).as_posix()
@@ -95,6 +90,32 @@ def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
             if path.is_file():
                 found.hashes[path.relative_to(folder.path).as_posix()] = sha256(path)
     return found
+
+
+@dataclass
+class _Look:
+    """What one file is like; a text is empty where nothing is wrong."""
+
+    absent: str = ""
+    changed: str = ""
+    broken: str = ""
+    sha256: str = ""
+    opens: bool = False
+
+
+def _look(folder: DatasetFolder, entry: dict[str, Any], hashes: bool) -> _Look:
+    path = folder.path / entry["path"]
+    if not path.is_file():
+        return _Look(absent="is missing")
+    fault, opens = _fault(folder, entry, path)
+    if not hashes:
+        return _Look(broken=fault, opens=opens)
+    digest = sha256(path)
+    if digest == entry["sha256"]:
+        return _Look(broken=fault, sha256=digest, opens=opens)
+    changed = f"has sha256 {digest[:12]}..., built was {entry['sha256'][:12]}..."
+    torn = _decode(path) if opens else ""
+    return _Look(changed=changed, broken=torn or fault, sha256=digest, opens=opens and not torn)
 
 
 def sha256(path: Path) -> str:
