@@ -5,18 +5,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
-
-from tree_sitter import Node
 
 from builders.verivul import libc
 from builders.verivul.index import Index, Item
+from builders.verivul.parameters import Parameter, parameters
 from builders.verivul.parse import (
     declared_name,
-    field,
-    first,
-    function_declarator,
     nodes,
     parse,
     text_of,
@@ -39,16 +34,6 @@ class Known(Protocol):
     dropped: set[tuple[str, str, str, int]]
     bare: set[str]
     inferred: dict[str, list[str]]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter: its declaration as text, its type specifier and its declarator."""
-
-    name: str
-    text: str
-    specifier: Node | None
-    declarator: Node | None
 
 
 class Closure:
@@ -103,26 +88,8 @@ class Closure:
         )
 
     def parameters(self) -> list[Parameter]:
-        """The named parameters where the program starts, in order; also those of a K&R definition."""
-        node = first(parse(self.caller[1] if self.caller else self.text), "function_definition")
-        declarator = function_declarator(node.child_by_field_name("declarator")) if node is not None else None
-        if node is None or declarator is None:
-            return []
-        found: dict[str, Parameter] = {}
-        for child in field(declarator, "parameters").named_children:
-            inner = child.child_by_field_name("declarator")
-            if child.type == "parameter_declaration" and (name := declared_name(inner)):
-                found[name] = Parameter(name, text_of(child), child.child_by_field_name("type"), inner)
-            elif child.type == "identifier":
-                found[text_of(child)] = Parameter(text_of(child), f"int {text_of(child)}", None, child)
-        for child in node.named_children:
-            if child.type == "declaration":
-                specifier = child.child_by_field_name("type")
-                for inner in child.children_by_field_name("declarator"):
-                    name = declared_name(inner) or ""
-                    if name in found:
-                        found[name] = Parameter(name, f"{text_of(specifier)} {text_of(inner)}", specifier, inner)
-        return list(found.values())
+        """The named parameters where the program starts."""
+        return parameters(self.caller[1] if self.caller else self.text)
 
     def _close(self) -> None:
         local = {one.name for one in self.parameters()}

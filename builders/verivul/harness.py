@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from builders.verivul.assumptions import Setup
 from builders.verivul.buffers import END, Sibling, key
-from builders.verivul.closure import Closure, Parameter
+from builders.verivul.closure import Closure
 from builders.verivul.ctypes import CType, members
 from builders.verivul.facts import Facts
+from builders.verivul.parameters import Parameter
 from builders.verivul.parse import declared_name, first, parse
 from builders.verivul.values import Values
 
