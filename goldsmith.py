@@ -30,13 +30,13 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class Street(click.Group):
-    """Commands whose users' mistakes end in one line and exit code 2, never in a traceback."""
+    """Commands whose users' mistakes end in one line and an exit code (`GoldsmithError.code`), never in a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except GoldsmithError as error:
-            raise _Mistake(str(error)) from None
+            raise _Mistake(str(error), error.code) from None
         except OSError as error:
             where = f"[{error.filename}] " if error.filename else ""
             raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
@@ -56,7 +56,9 @@ _CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno
 
 
 class _Mistake(click.ClickException):
-    exit_code = 2
+    def __init__(self, message: str, code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = code
 
     def show(self, file: Any = None) -> None:
         click.echo(f"goldsmith: {self.message}", err=True)

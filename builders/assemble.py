@@ -21,6 +21,7 @@ from builders.api import Builder
 from builders.disk import sync_folder, write_json
 from schemas import Dataset, DatasetFolder, GoldsmithError
 from schemas.derived import derive
+from schemas.errors import DataError
 from schemas.folder import BUILD_FORMAT, LINEAGE_SCHEMA, REJECT_SCHEMA, shard_name
 from schemas.parquet import Written, write_parquet
 
@@ -81,7 +82,7 @@ def account(builder: Builder, records: Iterable[Record], rejects: Path) -> list[
         rejects: where the rejects can be read, for the message.
 
     Raises:
-        GoldsmithError: more of a source's records were rejected than the budget allows.
+        DataError: more of a source's records were rejected than the budget allows.
     """
     sums: dict[tuple[str, str], dict[str, Any]] = {}
     for record in records:
@@ -102,7 +103,7 @@ def account(builder: Builder, records: Iterable[Record], rejects: Path) -> list[
             counts = ", ".join(
                 f"{n} {reason}" for reason, n in sorted(bad.items(), key=lambda item: (-item[1], item[0]))
             )
-            raise GoldsmithError(
+            raise DataError(
                 f"[{source} > {table}] {sum(bad.values())} of {everything} records were rejected ({counts}), the "
                 f"budget is {builder.reject_budget:.2%}: see {rejects / table}.parquet, mend the source or the builder"
             )
@@ -117,7 +118,7 @@ def assemble(out: Path, builder: Builder, records: Sequence[Record], facts: Mapp
         facts: the fields of `build.json` that do not come from the shards.
 
     Raises:
-        GoldsmithError: the reject budget is exceeded; the old data stay.
+        DataError: the reject budget is exceeded; the old data stay.
         OSError: the disk is full; the old data stay.
     """
     shards, following = out / WORK / "shards", out / WORK / "next"

@@ -248,6 +248,7 @@ def test_over_the_reject_budget_the_old_data_stay(tiny, tmp_path, digests, lines
     with pytest.raises(GoldsmithError) as caught:
         tiny.build(out)
     text = str(caught.value)
+    assert caught.value.code == 1  # the data failed, not the call
     assert "[a > readings] 3 of 16 records were rejected (3 bad_day), the budget is 10.00%" in text
     assert digests(out) == before
     rejects = pq.read_table(out / ".build" / "next" / "rejects" / "readings.parquet").to_pylist()
