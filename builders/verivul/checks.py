@@ -64,6 +64,14 @@ CHECKS = CheckSet(
             advice="Rename or leave the program out.",
         ),
         Check(
+            "repeated", "No two pairs are the same programs: a fix that was made on two branches counts once.", "warn",
+            "pairs",
+            "SELECT pair_id AS id, 'the same as ' || first AS message FROM (SELECT p.pair_id, min(p.pair_id) OVER "
+            "(PARTITION BY v.code, s.code) AS first FROM pairs p JOIN programs v ON v.program_id = p.vulnerable_id "
+            "JOIN programs s ON s.program_id = p.safe_id) WHERE pair_id <> first",
+            needs=("programs",), advice="Take one of the two commits out of commits.toml.",
+        ),
+        Check(
             "replay_disagrees", "A vulnerable program fails under the sanitizers, too.", "info", "programs",
             "SELECT program_id AS id, replay || ': ' || coalesce(property, '') AS message FROM programs "
             "WHERE label = 'vulnerable' AND replay NOT IN ('exact', 'searched')",

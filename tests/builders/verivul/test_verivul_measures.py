@@ -128,3 +128,20 @@ def test_the_reports_distances_are_those_of_the_module():
     value, low, high = re.findall(r"[\d.]+", shown[0][2])
     assert 0 <= float(low) <= float(high) <= 1
     assert 0 <= float(value) <= 1
+
+
+@pytest.mark.parametrize(("safe", "found"), [("x", [("b", "the same as a")]), ("y", [])])
+def test_the_same_pair_twice_is_found(safe, found):
+    import duckdb
+
+    from builders.verivul.checks import CHECKS
+    from schemas import Check
+
+    check = next(one for one in CHECKS.checks if one.name == "repeated")
+    assert isinstance(check, Check)
+    with duckdb.connect() as connection:
+        connection.sql("CREATE TABLE pairs AS SELECT * FROM (VALUES ('a', 'a1', 'a2'), ('b', 'b1', 'b2')) "
+                       "AS t(pair_id, vulnerable_id, safe_id)")  # fmt: skip
+        connection.sql("CREATE TABLE programs AS SELECT * FROM (VALUES ('a1', 'v'), ('a2', 'x'), ('b1', 'v'), "
+                       f"('b2', '{safe}')) AS t(program_id, code)")  # fmt: skip
+        assert connection.sql(check.sql).fetchall() == found
