@@ -49,8 +49,8 @@ class Audit:
             columns of `shows`, and where there are any `stratum` (text; each gets its own sample and bound), `made_by`
             (who made the row's annotation; strata are spread over them, and they are never named outside), `answer`
             (what the dataset says: a label; `first`, `second` or `tie`; a text; JSON [{start, end, label}]; a picture
-            whose pixel value N is the N-th label, 0 none; JSON [{x, y, width, height, label}] in percent; JSON
-            {attribute: value}). Without `answer` only agreement is measured, and nothing can be wrong.
+            whose pixel value N is the N-th label, 0 none, or JSON {height, width, masks: {label: COCO's counts}};
+            JSON [{x, y, width, height, label}] in percent; JSON {attribute: value}). Without `answer` only agreement is measured, and nothing can be wrong.
         labels: of `choice`, `spans`, `mask` and `parts`, in their order.
         rubric: of `rubric`.
         gold_sql: items whose answer is known for sure, with the same columns; they are mixed in to test people.
@@ -58,7 +58,8 @@ class Audit:
         show_answer: people start from the dataset's answer and correct it; quick, and it biases them towards it.
         tolerance: how alike an answer and the dataset's must be (0 to 1) for the row to count as right. Alike is: the
             same (choice, pair, rubric: share of scores), 1 - error rate of words or characters (`unit`), F1 of
-            spans, intersection over union (mask), F1 of boxes that overlap by half (parts).
+            equal spans or, with `unit` character, of what they cover, intersection over union (mask), F1 of boxes that
+            overlap by half (parts).
         max_error: share of wrong rows that a stratum may have at most, with `confidence`.
         targets: the same for single strata, where it differs: (stratum, share).
         planned_errors: wrong rows that the sample of a stratum may hold and still show `max_error`.

@@ -7,10 +7,11 @@ made of leave together. Should drawings leave later (a withdrawal), the statisti
 
 from __future__ import annotations
 
+from builders.sketch.audits import AUDITS
 from builders.sketch.plots import PLOTS
 from builders.sketch.render import CANVAS
 from builders.sketch.schema import ORDER_SUMMARIES, ORDERS, PARTS
-from schemas import Audit, Check, CheckSet, Figure, Show, View
+from schemas import Check, CheckSet, Figure, View
 
 _PART = PARTS.row_id_sql("p")
 _PAIR = ORDERS.row_id_sql("o")
@@ -346,24 +347,6 @@ _CALIBRATION = Figure(
     high=0.98,
 )
 
-_PEOPLE = Audit(
-    "parts",
-    "Is each coloured part what its name says?",
-    "choice",
-    "sketches",
-    "SELECT g.sketch_id AS item_id, g.strip, g.category, g.caption, s.source AS stratum, 'yes' AS answer"
-    " FROM gallery g JOIN sketches s USING (sketch_id)",
-    (
-        Show("strip", "image", "Each step adds a part, in colour"),
-        Show("category", "text", "What was drawn"),
-        Show("caption", "text", "Parts by step"),
-    ),
-    labels=("yes", "no"),
-    max_error=0.05,
-    severity="warn",
-    needs=("gallery",),
-)
-
 CHECKS = CheckSet(
     checks=(
         _STROKES, _COUNTS, _TURNS, _OWN_STROKES, _SHARED_STROKE, _STEPS, _AREAS, _RUNS, _SPLIT, _CATEGORY_LEAK,
@@ -372,5 +355,5 @@ CHECKS = CheckSet(
     ),
     views=(FIRSTS, PAIRS, RUNS),
     plots=PLOTS,
-    audits=(_PEOPLE,),
+    audits=AUDITS,
 )  # fmt: skip

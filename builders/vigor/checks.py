@@ -3,7 +3,8 @@ report are in `plots`."""
 
 from __future__ import annotations
 
-from builders.vigor.checks_generated import GENERATED, PEOPLE
+from builders.vigor.audits import AUDITS
+from builders.vigor.checks_generated import GENERATED
 from builders.vigor.plots import PLOTS
 from schemas import Check, CheckSet, View
 
@@ -189,5 +190,5 @@ CHECKS = CheckSet(
     ),
     views=(BOX_FITS, CONTRADICTED),
     plots=PLOTS,
-    audits=(PEOPLE,),
+    audits=AUDITS,
 )  # fmt: skip

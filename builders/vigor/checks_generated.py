@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas import Audit, Check, Figure, Show
+from schemas import Check, Figure
 
 _EVIDENCE = Check(
     "generated_without_evidence",
@@ -103,23 +103,6 @@ _SHARE = Figure(
     "levels",
     "SELECT level AS subject, generated_share AS value FROM levels",
 )
-
-PEOPLE = Audit(
-    "grounding",
-    "Is the concept in the picture, and does the outlined region show it?",
-    "choice",
-    "groundings",
-    "SELECT g.grounding_id AS item_id, o.overlay, c.lemma AS concept, g.level AS stratum, g.method AS made_by,"
-    " 'yes' AS answer"
-    " FROM groundings g JOIN gallery o USING (grounding_id) JOIN concepts c USING (concept_id) WHERE g.status ="
-    " 'accepted'",
-    (Show("overlay", "image", "The region is bright and outlined"), Show("concept", "text", "Concept")),
-    labels=("yes", "no"),
-    max_error=0.05,
-    severity="drop",
-    needs=("gallery", "concepts"),
-)
-"""One accepted item a picture and level (the gallery holds exactly that), so that items are independent."""
 
 GENERATED = (
     _EVIDENCE,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from schemas import Audit, Check, CheckSet, Figure, Plot, Show
+from builders.webspatial.audits import AUDITS
+from schemas import Check, CheckSet, Figure, Plot
 
 CHECKS = CheckSet(
     checks=(
@@ -154,19 +155,5 @@ CHECKS = CheckSet(
             needs=("events",),
         ),
     ),
-    audits=(
-        Audit(
-            "answers",
-            "Look at the picture and the question. Is the given answer right?",
-            "choice",
-            "questions",
-            """SELECT question_id AS item_id, image, text, array_to_string(options, ' / ') AS options, answer AS given,
-                type AS stratum, 'right' AS answer FROM questions""",
-            shows=(Show("image", "image"), Show("text"), Show("options"), Show("given")),
-            labels=("right", "wrong", "cannot be said"),
-            show_answer=False,
-            max_error=0.05,
-            severity="warn",
-        ),
-    ),
+    audits=AUDITS,
 )

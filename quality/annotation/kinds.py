@@ -5,7 +5,8 @@ An answer is a plain dict, so that it can be kept as JSON:
 * choice, pair: {label}
 * transcription: {text, unusable}
 * spans: {spans: [[start, end, label], ...]}
-* mask: {height, width, masks: {label: [length, length, ...]}}, run lengths in row order that begin with zeros
+* mask: {height, width, masks: {label: [length, length, ...]}}, run lengths in row order that begin with zeros; given as
+  text, COCO's compressed run lengths
 * parts: {boxes: [[x, y, width, height, label], ...]} in percent
 * rubric: {scores: {attribute: value}, evidence: [[start, end, attribute], ...]}
 """
@@ -90,11 +91,15 @@ def _mask(audit: Audit, answer: Mapping[str, Any], shown: str | None) -> Answer:
     height, width = int(answer["height"]), int(answer["width"])
     masks = {}
     for label in audit.labels:
-        runs = [int(run) for run in answer["masks"].get(label, [])]
-        if runs and (sum(runs) != height * width or min(runs) < 0):
+        given = answer["masks"].get(label, [])
+        coded = isinstance(given, str)
+        lengths = shapes.coco_lengths(given) if coded else [int(run) for run in given]
+        if lengths and (sum(lengths) != height * width or min(lengths) < 0):
             raise BadAnswerError("wrong_size", f"the mask of {label} is not of {width} x {height} pixels")
-        if len(runs) > 1:
-            masks[label] = runs
+        if coded:  # down the columns
+            lengths = runs(_of_runs(lengths, (width, height)).T)
+        if len(lengths) > 1:
+            masks[label] = lengths
     if unknown := sorted(set(answer["masks"]) - set(audit.labels)):
         _one_of(unknown[0], audit.labels)
     return {"height": height, "width": width, "masks": masks}
@@ -189,10 +194,11 @@ def runs(mask: shapes.Mask) -> list[int]:
 def masks_of(answer: Mapping[str, Any]) -> dict[str, shapes.Mask]:
     """The masks of an answer by label; labels without a pixel are left out."""
     shape = answer["height"], answer["width"]
-    return {
-        label: np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(shape)
-        for label, lengths in answer["masks"].items()
-    }
+    return {label: _of_runs(lengths, shape) for label, lengths in answer["masks"].items()}
+
+
+def _of_runs(lengths: Sequence[int], shape: tuple[int, int]) -> shapes.Mask:
+    return np.repeat(np.arange(len(lengths)) % 2 == 1, lengths).reshape(shape)
 
 
 def similarity(audit: Audit, a: Answer, b: Answer) -> float:
@@ -205,7 +211,8 @@ def similarity(audit: Audit, a: Answer, b: Answer) -> float:
                 return float(a["unusable"] and b["unusable"])
             return max(0.0, 1 - text.error_rate(a["text"], b["text"], audit.unit))
         case "spans":
-            return spans.f1(*([spans.Span(*span) for span in one["spans"]] for one in (a, b)))
+            alike = spans.token_f1 if audit.unit == "character" else spans.f1
+            return alike(*([spans.Span(*span) for span in one["spans"]] for one in (a, b)))
         case "parts":
             return shapes.box_f1(*([tuple(box) for box in one["boxes"]] for one in (a, b)))  # pyright: ignore
         case "rubric":

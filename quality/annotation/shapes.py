@@ -80,6 +80,32 @@ def encode_rle(mask: Mask) -> list[int]:
     return list(int(text, 2).to_bytes(len(text) // 8, "big"))
 
 
+def coco_lengths(text: str) -> list[int]:
+    """The run lengths of COCO's compressed text: zeros first, down the columns.
+
+    A length is, from the fourth on, the difference to the one before the last; in groups of five bits, lowest first,
+    each a character from `0` on, with a bit that says whether more follow; the highest bit is the sign.
+
+    Raises:
+        BadMaskError: it is no such text.
+    """
+    lengths: list[int] = []
+    value = bits = 0
+    for character in text:
+        code = ord(character) - 48
+        if not 0 <= code < 64 or bits > 60:
+            raise BadMaskError(f"{character!r} is no character of COCO's run lengths here")
+        value |= (code & 31) << bits
+        bits += 5
+        if not code & 32:
+            value -= (code & 16) << (bits - 4)
+            lengths.append(value + (lengths[-2] if len(lengths) > 2 else 0))
+            value = bits = 0
+    if bits:
+        raise BadMaskError("COCO's run lengths are cut short")
+    return lengths
+
+
 def polygon(points: Sequence[Sequence[float]], height: int, width: int) -> Mask:
     """The pixels whose centre lies in a polygon (even-odd). Points are in percent of the picture."""
     x = np.arange(width)[None, :] + 0.5

@@ -13,11 +13,15 @@ from audit_people import CODE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from pycocotools import mask as coco
 from rapidfuzz.distance import Levenshtein
 
 from quality.annotation import kinds, shapes, spans, text
+from quality.annotation.kinds import BadAnswerError
 from quality.annotation.spans import BadSpanError, Span
+from schemas import Audit, Show
 
+WATER = Audit("water", "?", "mask", "t", "SELECT 1", (Show("image", "image"),), labels=("river",))
 words = st.lists(st.sampled_from(["ka", "kha", "ga", "a"]), max_size=12).map(" ".join)
 masks = arrays(bool, st.tuples(st.integers(1, 12), st.integers(1, 12)))
 
@@ -100,6 +104,21 @@ def test_brush_code_and_run_lengths_come_back(mask: np.ndarray) -> None:
     assert np.array_equal(shapes.decode_rle(shapes.encode_rle(mask), height, width), mask)
     answer = kinds.mask_answer({"x": mask})
     assert np.array_equal(kinds.masks_of(answer).get("x", np.zeros_like(mask)), mask)
+
+
+@settings(max_examples=60, deadline=None)
+@given(masks)
+def test_coco_s_run_lengths_are_read_as_pycocotools_writes_them(mask: np.ndarray) -> None:
+    rle = coco.encode(np.asfortranarray(mask).view(np.uint8))
+    coded = {"height": mask.shape[0], "width": mask.shape[1], "masks": {"river": rle["counts"].decode()}}
+    assert kinds.checked(WATER, coded) == kinds.mask_answer({"river": mask})
+
+
+@pytest.mark.parametrize(("counts", "message"), [("5", "not of 2 x 2"), ("4P", "cut short"), ("4}", "no character"),
+                                                 ("o" * 99, "no character"), ("4N", "not of 2 x 2")])  # fmt: skip
+def test_broken_run_lengths_of_coco_are_refused(counts: str, message: str) -> None:
+    with pytest.raises(BadAnswerError, match=message):
+        kinds.checked(WATER, {"height": 2, "width": 2, "masks": {"river": counts}})
 
 
 @settings(max_examples=60, deadline=None)

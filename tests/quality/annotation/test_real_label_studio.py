@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -84,13 +85,15 @@ def annotate(work: Work, made: Plan, admin: Server, habits: Mapping[str, Habit])
 def test_every_kind_goes_the_whole_way(
     audit: Audit, admin: Server, tmp_path: Path, write_judged: Callable[..., DatasetFolder]
 ) -> None:
+    """Nine rows and three gold items; without these nothing says that the two who agree are right, not the third."""
+    gold = f"SELECT * REPLACE ('gold ' || item_id AS item_id) FROM ({audit.sql})"
     folder = write_judged(content(9))
-    work, made = begun(folder, audit, tmp_path, admin)
+    work, made = begun(folder, dataclasses.replace(audit, gold_sql=gold, golds=3), tmp_path, admin)
     again = exchange.push(work, admin)
-    assert [(one.there, one.added) for one in again] == [(9, 0)] * 3
+    assert [(one.there, one.added) for one in again] == [(12, 0)] * 3
     annotate(work, made, admin, {ANN: careful(0), BEN: careful(0), CYD: contrary("cyd")})
     judgements, problems = exchange.pull(work, admin)
-    assert (len(judgements), problems) == (27, [])
+    assert (len(judgements), problems) == (36, [])
     found = report.write(folder, work)
     assert found.passed
     assert {one.state for one in found.found} == {"right"}
