@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 COMMON = ("--no-align-check", "--sv-comp")
@@ -23,6 +24,7 @@ PROFILES: dict[str, tuple[str, ...]] = {
 }
 """`wrap` counts unsigned arithmetic that wraps, which C defines: its labels say so by their profile."""
 
+_ASSIGNS = re.compile(r"(?<![=!<>])=(?!=)")
 _LEAKS = frozenset((401, 771, 772, 775))
 _WRAPS = frozenset((128, 190, 191, 680))
 
@@ -69,7 +71,8 @@ def primary_cwe(given: Sequence[int], candidates: Sequence[int], comment: str, l
             return number
     text = comment.lower()
     if "bounds" in text or ("object" in text and "invalidated" not in text):
-        left = line.split("=")[0] if "=" in line and "==" not in line.split("=")[0] + "=" else ""
+        parts = _ASSIGNS.split(line, maxsplit=1)
+        left = parts[0] if len(parts) > 1 else ""
         write = (
             "[" in left or left.strip().startswith("*") or any(word in line for word in ("memcpy", "strcpy", "memset"))
         )

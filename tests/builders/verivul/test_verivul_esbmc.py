@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.verivul import esbmc, trace
+from builders.verivul import esbmc, profiles, trace
 
 TABLE = """
 ** Results:
@@ -127,3 +127,12 @@ def test_the_cache_keeps_verdicts_and_no_timeouts(tmp_path):
     broken = esbmc.run("int main(void) { return x; }\n", ["--sv-comp"], seconds=20, cache=tmp_path)
     assert broken.verdict == "error"
     assert len(list(tmp_path.rglob("*.txt"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "cwe"),
+    [("if (p[POS] == Q2931) {", 125), ("x = p[4];", 125), ("p[4] = x;", 787), ("*p |= 1;", 787),
+     ("while (*s != 0)", 125), ("memcpy(a, b, n);", 787), ("if (a[1] >= 2)", 125)],
+)  # fmt: skip
+def test_a_comparison_is_no_write(line, cwe):
+    assert profiles.primary_cwe((), (122, 125, 787), "array bounds violated: heap object", line) == cwe
