@@ -40,7 +40,7 @@ test: $(VENV)/ready  ## run the tests, all but those that need a browser or a La
 	$(BIN)/python -m pytest
 
 test-slow: $(VENV)/ready  ## the tests against a real Chromium, Label Studio and Ray cluster; they say what they need
-	$(BIN)/python -m pytest -m "chromium or gamma or labelstudio or ray"
+	$(BIN)/python -m pytest -m "chromium or gamma or labelstudio or ray or s3"
 
 label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of audits (1 GB; an environment of its own)
 

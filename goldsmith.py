@@ -171,7 +171,7 @@ def plan(name: str, out: Path | None, sample: bool, redistributable: bool, **whe
 
 @main.command()
 @click.argument("name")
-@click.option("-o", "--out", type=FOLDER, help="Folder of the dataset (default: out/NAME).")
+@click.option("-o", "--out", metavar="PLACE", help="Folder (default: out/NAME), or an address: s3://BUCKET/NAME.")
 @click.option("--sample", is_flag=True, help="From the bundled sample.")
 @click.option("--redistributable", is_flag=True, help="Leave out sources whose licence does not allow passing them on.")
 @click.option(
@@ -182,13 +182,17 @@ def plan(name: str, out: Path | None, sample: bool, redistributable: bool, **whe
 @click.option("--shard", "part", metavar="I/N", help="Only the I-th of N parts, for job arrays; then once without.")
 @_source_options
 def build(
-    name: str, out: Path | None, sample: bool, redistributable: bool, workers: int | None, engine: str,
+    name: str, out: str | None, sample: bool, redistributable: bool, workers: int | None, engine: str,
     address: str | None, part: str | None, **where: Any,
 ) -> None:  # fmt: skip
     """Build a dataset from its pinned sources.
 
+    With an address in place of a folder, the dataset is built in out/NAME and copied when it is whole. The steps that
+    follow work on the folder; `publish` brings what they make to the Hub.
+
     Example: goldsmith build virogym --mirror ../mirror -o out/virogym
     """
+    from builders import copy_out
     from builders.build import build as run
     from builders.registry import get
 
@@ -197,8 +201,14 @@ def build(
     if address and engine != "ray":
         raise GoldsmithError("--address names a Ray cluster: give --engine ray, too")
     cluster = (address or "local") if engine == "ray" else None
-    result = run(builder, sources, out or Path("out") / name, workers=workers, cluster=cluster, part=_part(part))
+    far = out if out and copy_out.is_address(out) else None
+    if far:
+        copy_out.refuse_address(far, name)
+    folder = Path(out) if out and not far else Path("out") / name
+    result = run(builder, sources, folder, workers=workers, cluster=cluster, part=_part(part))
     click.echo(result.text())
+    if far and result.finished:
+        click.echo(f"{far}: {copy_out.copy_out(folder, far)} files sent")
 
 
 def _part(text: str | None) -> tuple[int, int] | None:

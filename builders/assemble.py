@@ -28,8 +28,12 @@ from schemas.parquet import Written, write_parquet
 WORK = ".build"
 """The builder's own folder inside a dataset folder; no part of the dataset."""
 
-_MADE = ("data", "lineage", "rejects")
-_STALE = ("quality", "README.md", "DATASHEET.md", "croissant.json", "CITATION.cff")
+MADE = ("data", "lineage", "rejects")
+STALE = ("quality", "README.md", "DATASHEET.md", "croissant.json", "CITATION.cff")
+"""What a build makes, and what later steps made of an earlier one."""
+
+"""What a build makes, and what later steps made of an earlier one."""
+
 _SHARD_FILE = re.compile(r"data/\w+/\w+-\d{5}-of-\d{5}\.parquet|(lineage|rejects)/\w+\.parquet")
 
 Record = Mapping[str, Any]
@@ -53,7 +57,7 @@ def refuse_foreign(out: Path, name: str) -> None:
     there = _dataset(folder, name)
     if there != name:
         raise GoldsmithError(f"[{out}] holds the dataset {there}: build {name} into another folder")
-    for made in _MADE:
+    for made in MADE:
         for path in sorted((out / made).rglob("*")):
             relative = path.relative_to(out).as_posix()
             if not path.is_dir() and not _SHARD_FILE.fullmatch(relative):
@@ -221,10 +225,10 @@ def _swap(out: Path, following: Path) -> None:
     old.mkdir()
     DatasetFolder(out).build_json.unlink(missing_ok=True)
     sync_folder(out)
-    for name in (*_MADE, *_STALE):
+    for name in (*MADE, *STALE):
         if (out / name).exists():
             (out / name).rename(old / name)
-    for name in _MADE:
+    for name in MADE:
         (following / name).rename(out / name)
     sync_folder(out)
     (following / "build.json").rename(DatasetFolder(out).build_json)

@@ -1,9 +1,9 @@
 """A builder's code as a checksum: what its rows depend on besides sources and parameters.
 
 It covers the builder's module and everything first-party that it imports, transitively, as syntax: comments, docstrings
-and layout do not count, an edit of a helper does. `checks.py` and `checks_*.py` do not count, for they make no rows.
-Modules imported under a computed name are not seen; files that the code reads must be sources (`path = ...` in
-`sources.toml`).
+and layout do not count, an edit of a helper does. Modules that make no rows do not count: those named `checks`,
+`audits` and `plots` (or `checks_...` and so on), and those that `import_module` loads, such as scorers. What a shard's
+code needs must be imported plainly, and files that it reads must be sources (`path = ...` in `sources.toml`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def closure(module: str) -> dict[str, str]:
 
 
 def _makes_no_rows(name: str) -> bool:
-    return re.fullmatch(r"checks(_\w+)?", name.rpartition(".")[2]) is not None
+    return re.fullmatch(r"(audits|checks|plots)(_\w+)?", name.rpartition(".")[2]) is not None
 
 
 def _file(name: str) -> Path | None:

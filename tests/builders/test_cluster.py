@@ -150,7 +150,8 @@ def test_a_node_that_dies_changes_no_byte(cluster, tmp_path, digests, dataset):
     assert digests(tmp_path / "1") == digests(tmp_path / "2")
     nodes = cluster()
     out = tmp_path / "cluster"
-    build = goldsmith("build", dataset, "--sample", "-o", str(out), "--engine", "ray", "--address", nodes.address)
+    address = ("--engine", "ray", "--address", nodes.address)
+    build = goldsmith("build", dataset, "--sample", "-o", str(out), *address, **TOKEN)
     second = nodes.nodes[1].pid
     while not works_on(second, out / ".build" / "shards"):
         assert build.poll() is None, f"the second node never worked on a shard: {build.communicate()}"
