@@ -24,8 +24,8 @@ CHECKS = CheckSet(
             "same_terms", "Both programs of a pair were checked for the same properties within the same bound, under "
             "the same assumptions; for the vulnerable one ESBMC may cut loops, and show more of what it finds.",
             "block", "pairs",
-            "SELECT pair_id AS id FROM programs GROUP BY pair_id HAVING count(DISTINCT list_filter(esbmc_args, x -> x "
-            "NOT IN ('--no-unwinding-assertions', '--multi-property', '--no-slice'))) > 1 "
+            "SELECT pair_id AS id FROM programs GROUP BY pair_id HAVING count(DISTINCT list_filter(esbmc_args, "
+            "lambda x: x NOT IN ('--no-unwinding-assertions', '--multi-property', '--no-slice'))) > 1 "
             "OR count(DISTINCT assumptions) > 1 "
             "OR bool_or(label = 'safe' AND list_contains(esbmc_args, '--no-unwinding-assertions'))",
             needs=("programs",),
