@@ -49,8 +49,9 @@ class Audit:
             columns of `shows`, and where there are any `stratum` (text; each gets its own sample and bound), `made_by`
             (who made the row's annotation; strata are spread over them, and they are never named outside), `answer`
             (what the dataset says: a label; `first`, `second` or `tie`; a text; JSON [{start, end, label}]; a picture
-            whose pixel value N is the N-th label, 0 none, or JSON {height, width, masks: {label: COCO's counts}};
-            JSON [{x, y, width, height, label}] in percent; JSON {attribute: value}). Without `answer` only agreement is measured, and nothing can be wrong.
+            whose pixel value N is the N-th label, 0 none, or JSON {height, width, masks: {label: COCO's counts}}; JSON
+            [{x, y, width, height, label}] in percent; JSON {attribute: value}). Without `answer` only agreement is
+            measured, and nothing can be wrong.
         labels: of `choice`, `spans`, `mask` and `parts`, in their order.
         rubric: of `rubric`.
         gold_sql: items whose answer is known for sure, with the same columns; they are mixed in to test people.
