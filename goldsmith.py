@@ -23,6 +23,7 @@ from schemas import DatasetFolder, GoldsmithError
 if TYPE_CHECKING:
     from builders import Builder, Sources
     from quality.annotation.label_studio import Server
+    from quality.near.rows import Other
     from releases import Waiver
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
@@ -223,9 +224,15 @@ def _part(text: str | None) -> tuple[int, int] | None:
 @main.command()
 @click.argument("folder", type=FOLDER)
 @click.option("--previous", type=FOLDER, help="An earlier release to compare with (drift, rows gone).")
+@click.option(
+    "--against",
+    multiple=True,
+    metavar="OTHER",
+    help="Look for near copies of rows in it: a dataset folder, a release, or an evaluation set, FILE:COLUMN.",
+)
 @click.option("--memory", default="2GB", show_default=True, help="Memory before DuckDB spills to disk.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def check(folder: Path, previous: Path | None, memory: str, as_json: bool) -> None:
+def check(folder: Path, previous: Path | None, against: tuple[str, ...], memory: str, as_json: bool) -> None:
     """Check a dataset; exit 1 if a blocking check fails.
 
     Writes quality/findings.parquet (every failing key), quality/report.json and quality/report.html.
@@ -233,7 +240,7 @@ def check(folder: Path, previous: Path | None, memory: str, as_json: bool) -> No
     Example: goldsmith check out/virogym
     """
     dataset = _not_released(folder)
-    report = _check(dataset, _builder_of(dataset), previous, memory)
+    report = _check(dataset, _builder_of(dataset), previous, memory, against)
     if as_json:
         click.echo(dataset.report_json.read_text(encoding="utf-8"))
     else:
@@ -250,13 +257,30 @@ def _not_released(folder: Path) -> DatasetFolder:
     return DatasetFolder(folder)
 
 
-def _check(dataset: DatasetFolder, builder: Builder, previous: Path | None = None, memory: str = "2GB") -> Any:
+def _check(
+    dataset: DatasetFolder,
+    builder: Builder,
+    previous: Path | None = None,
+    memory: str = "2GB",
+    against: Sequence[str] = (),
+) -> Any:
     from quality import report_html, run
 
     earlier = DatasetFolder(previous) if previous else None
-    report = run.check(dataset, builder.checks, previous=earlier, memory_limit=memory)
+    others = [_other(other) for other in against]
+    report = run.check(dataset, builder.checks, previous=earlier, memory_limit=memory, against=others)
     report_html.write(dataset, report, builder.checks, memory_limit=memory)
     return report
+
+
+def _other(text: str) -> Other:
+    """What rows are compared with: another dataset, by what its builder says is alike in it, or a file."""
+    from quality.near.rows import Other
+
+    if not Path(text).is_dir():
+        return Other.of_file(text)
+    dataset = DatasetFolder(text)
+    return Other.of_dataset(dataset, _builder_of(dataset).checks)
 
 
 @main.command()

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import duckdb
 
 from quality import sql
 from quality.anomalies import check as anomalies
 from quality.connect import Session
 from quality.ledger import Ledger
+from quality.near import check as near
+from quality.near.rows import Other, unmatched
 from quality.unique import as_check, check_unique
-from schemas import Check, CheckSet, Figure, GoldsmithError, Plot, Strange, Unique, View
+from schemas import Alike, Check, CheckSet, Figure, GoldsmithError, Plot, Strange, Unique, View
 
 
 def add_own_views(session: Session, views: tuple[View, ...]) -> None:
@@ -32,14 +36,21 @@ def add_own_views(session: Session, views: tuple[View, ...]) -> None:
         session.names.add(view.name)
 
 
-def run_own(ledger: Ledger, checks: CheckSet) -> None:
-    """Run the dataset's checks and figures; the views must be there."""
+def run_own(ledger: Ledger, checks: CheckSet, against: Sequence[Other] = ()) -> None:
+    """Run the dataset's checks and figures; the views must be there.
+
+    Raises:
+        GoldsmithError: a check's SQL does not run, or there is nothing to compare with something of `against`.
+    """
+    unmatched([check for check in checks.checks if isinstance(check, Alike)], against)
     for check in checks.checks:
         needs = () if isinstance(check, Unique) else check.needs
         absent = missing(ledger.session, (check.table, *needs))
-        shown = _shown(check)
-        if absent:
-            ledger.skip(shown, f"the dataset has no {', '.join(absent)}")
+        why = f"the dataset has no {', '.join(absent)}"
+        if isinstance(check, Alike):
+            near.skip_alike(ledger, check, why) if absent else near.check_alike(ledger, check, against)
+        elif absent:
+            ledger.skip(_shown(check), why)
         elif isinstance(check, Unique):
             check_unique(ledger, check)
         elif isinstance(check, Strange):

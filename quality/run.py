@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
@@ -19,6 +19,7 @@ from quality.annotation.findings import check_audits
 from quality.connect import add_views, opened
 from quality.ledger import Ledger, beside
 from quality.links import check_accounting, check_lineage, check_references, check_rows
+from quality.near.rows import Other
 from quality.own import add_own_views, run_own
 from quality.results import Report
 from quality.scan import check_constraints
@@ -49,6 +50,7 @@ def check(
     memory_limit: str = "2GB",
     threads: int | None = None,
     groups: Collection[str] = GROUPS,
+    against: Sequence[Other] = (),
 ) -> Report:
     """Check a dataset folder, and write what was found into its `quality/`.
 
@@ -57,6 +59,7 @@ def check(
         memory_limit: for DuckDB, which spills beside the data above it.
         threads: of DuckDB; all cores if not given.
         groups: some of `GROUPS`. A partial run vouches for no file, so that no release can rest on it.
+        against: other datasets and evaluation sets in which the rows of each `Alike` are looked for.
 
     Raises:
         GoldsmithError: the folder is no dataset, or SQL of a check does not run. Data that fails raises nothing.
@@ -74,7 +77,7 @@ def check(
             # those that ask for repeats after the scan that looks for them.
             after = any(isinstance(check, Unique) for check in checks.checks)
             scanned = Event()
-            done = lane.submit(_own, own, checks, scanned if after else None) if "own" in groups else None
+            done = lane.submit(_own, own, checks, scanned if after else None, against) if "own" in groups else None
             try:
                 _constraints(ledger, groups, checks)
             finally:
@@ -119,12 +122,12 @@ def _constraints(ledger: Ledger, groups: Collection[str], own: CheckSet) -> None
             check_constraints(ledger, table, _hashed(table, groups, own), ids=ids)
 
 
-def _own(ledger: Ledger, checks: CheckSet, after: Event | None) -> None:
+def _own(ledger: Ledger, checks: CheckSet, after: Event | None, against: Sequence[Other]) -> None:
     """Run what the dataset adds, once `after` has happened."""
     if after is not None:
         after.wait()
     add_own_views(ledger.session, checks.views)
-    run_own(ledger, checks)
+    run_own(ledger, checks, against)
     check_audits(ledger, checks.audits)
 
 

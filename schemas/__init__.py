@@ -10,13 +10,14 @@ import os
 os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4")
 
 from schemas.audits import Attribute, Audit, Show
-from schemas.checks import Check, CheckSet, Figure, Plot, Severity, Strange, Unique, View
+from schemas.checks import Alike, Check, CheckSet, Figure, Plot, Severity, Strange, Unique, View
 from schemas.errors import GoldsmithError
 from schemas.folder import DatasetFolder
 from schemas.table import Column, Dataset, Table
 from schemas.types import Audio, Bool, Date, Float, Image, Int, Json, Label, List, Struct, Text, Timestamp, Type
 
 __all__ = [
+    "Alike",
     "Attribute",
     "Audio",
     "Audit",

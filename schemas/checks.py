@@ -3,9 +3,9 @@
 A check is a name, a meaning, a severity and SQL; `quality` runs it. Datasets declare their own in
 `builders/<name>/checks.py`, in these same types.
 
-SQL sees each table of the dataset under its own name, and beside it (see `quality.engine`):
+SQL sees each table of the dataset under its own name, and beside it (see `quality.connect`):
 `rejects` and `lineage` (all tables', with a column `table_name`), `sources`, `accounting` and, where an earlier release
-is given, `previous_<table>`.
+is given, `previous_<table>`. The SQL of a plot sees `findings` too.
 """
 
 from __future__ import annotations
@@ -108,6 +108,46 @@ class Strange:
         return "info"
 
 
+Kind = Literal["text", "code", "protein", "image", "audio", "strokes"]
+"""What a column holds, for `Alike`: text, a program, amino acids, an encoded picture, a fingerprint of 16-bit numbers
+(15.6 a second), or strokes (a list of structs with lists x and y)."""
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Rows that are nearly alike by what one column holds (`quality.near`): copies that were edited, cropped, renamed,
+    encoded again.
+
+    It is reported as `<name>` (rows nearly like an earlier one), `<name>.leakage` (rows nearly like one of an earlier
+    split), `<name>.compared` (how many rows were compared, and why not the others) and, for each dataset or evaluation
+    set that a run is given to compare with, `<name>.in.<other>`.
+
+    Attributes:
+        column: of the `kind`.
+        apart: a column; rows with the same value of it are meant to be alike (a pair, the frames of a clip) and are not
+            compared.
+        severity: of copies within the table and in other sets.
+        leak: severity of copies in two splits.
+        least: how alike rows must be, 0 to 1, where not the kind's own `quality.near.check.LEAST`.
+        never_in: evaluation sets, by the name of their file or dataset, that no row may be in: there a copy blocks, and
+            a run that is not given them says so.
+        needs: as in `Check`.
+    """
+
+    name: str
+    meaning: str
+    table: str
+    column: str
+    kind: Kind
+    apart: str | None = None
+    severity: Severity = "warn"
+    leak: Severity = "block"
+    least: float | None = None
+    never_in: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    advice: str = "Compare them: keep one, or keep both in one split and say why."
+
+
 @dataclass(frozen=True)
 class View:
     """A named query that checks and plots share; `materialise` computes it once."""
@@ -151,7 +191,7 @@ class Plot:
 class CheckSet:
     """What a dataset adds to the shared checks, in the order it runs and is shown."""
 
-    checks: tuple[Check | Figure | Unique | Strange, ...] = ()
+    checks: tuple[Check | Figure | Unique | Strange | Alike, ...] = ()
     views: tuple[View, ...] = ()
     plots: tuple[Plot, ...] = ()
     audits: tuple[Audit, ...] = ()
