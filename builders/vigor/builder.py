@@ -20,7 +20,7 @@ from builders.vigor import audit, tables
 from builders.vigor.checks import CHECKS
 from builders.vigor.forms import Concept, Picture
 from builders.vigor.generate import Generator, offline
-from builders.vigor.pictures import build_pictures, reject
+from builders.vigor.pictures import build_pictures, image_rows, reject
 from builders.vigor.proposals.colour import colour_concept
 from builders.vigor.proposals.lines import LINE
 from builders.vigor.proposals.motion import MOVING
@@ -143,15 +143,35 @@ def _concepts(shard: Shard, sources: Sources) -> Iterator[Batch]:
         yield Batch("concepts", SPLIT, batch, name, [places[0] for _, places in rows], merged)
 
 
+class _Images:
+    """The pictures of all sources, by id."""
+
+    def __init__(self, names: Sequence[str], sources: Sources) -> None:
+        self._of: dict[str, tuple[str, list[Picture]]] = {}
+        self._read: dict[str, bool] = {}
+        for name in names:
+            clips: dict[str | None, list[Picture]] = {}
+            for each in open_source(name, sources.path(name)).pictures():
+                together = clips.setdefault(each.clip, []) if each.clip is not None else []
+                together.append(each)
+                self._of[tables.image_id(name, each.key)] = name, together
+
+    def has(self, image: str) -> bool:
+        """Whether there is a row of it: it is listed, and its file (or its clip) can be read where it is at hand."""
+        if image in self._of and image not in self._read:
+            name, pictures = self._of[image]
+            rows, _ = image_rows(name, pictures)
+            self._read |= {tables.image_id(name, each.key): bool(rows) for each in pictures}
+        return self._read.get(image, False)
+
+
 def _rationales(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Read]:
     """Texts about pictures, JSON lines of {rationale_id, image_id, text}, matched to the concepts of all sources."""
     names = shard.parameters["sources"]
     known = _vocabulary(names, sources)
     rows = [tables.concept_row([(name, concept) for name, concept, _ in said]) for said in known.values()]
     lexicon = Lexicon.of_rows(rows)
-    images = {
-        tables.image_id(name, each.key) for name in names for each in open_source(name, sources.path(name)).pictures()
-    }
+    images = _Images(names, sources)
     made, places, count = [], [], 0
     for number, line in enumerate(sources.text("rationales").splitlines(), start=1):
         if not line.strip():
@@ -166,8 +186,9 @@ def _rationales(shard: Shard, sources: Sources) -> Iterator[Batch | Reject | Rea
                 "rationales", "bad_rationale", "it needs rationale_id, image_id and text", "rationales", place, line
             )
             continue
-        if image not in images:
-            yield Reject("rationales", "unknown_image", f"image {image} is in no source", "rationales", place, line)
+        if not images.has(image):
+            message = f"image {image} is in no source, or was rejected"
+            yield Reject("rationales", "unknown_image", message, "rationales", place, line)
             continue
         mentions = [vars(mention) for mention in lexicon.match(text)]
         asserted = sum(mention["scope"] == "asserted" for mention in mentions)

@@ -33,7 +33,7 @@ class Files:
 
     def __init__(self, folder: Path) -> None:
         kinds = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"}
-        self._paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in kinds]
+        self._paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in kinds and path.is_file()]
         self._ends: dict[str, Path] = {}
         for path in self._paths:
             parts = path.relative_to(folder).parts

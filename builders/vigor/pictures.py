@@ -12,20 +12,41 @@ from builders.vigor.generate import Generator
 from builders.vigor.pixels import load_rgb
 from builders.vigor.proposals import Scene
 from builders.vigor.schema import BACKTESTS, GALLERY, GROUNDINGS, IMAGES, SPLIT
+from builders.vigor.values import BadValueError
 
 
 def build_pictures(
     name: str, reader: Reader, pictures: Sequence[Picture], generator: Generator
 ) -> Iterator[Batch | Reject | Read]:
     """The rows of some pictures of the source `name`."""
-    rows = [tables.image_row(name, picture) for picture in pictures]
-    places = [picture.place for picture in pictures]
-    yield Batch("images", SPLIT, tables.batch(IMAGES, rows), name, places)
-    yield Read(name, "images", len(rows))
-    work = _Work(name, reader, pictures, generator)
+    rows, lost = image_rows(name, pictures)
+    whole = [picture for picture in pictures if picture.key not in lost]
+    if rows:
+        yield Batch("images", SPLIT, tables.batch(IMAGES, rows), name, [picture.place for picture in whole])
+    yield Read(name, "images", len(pictures))
+    work = _Work(name, reader, whole, generator)
     for picture in pictures:
-        yield from work.picture(picture)
+        yield from work.lost(picture, lost[picture.key]) if picture.key in lost else work.picture(picture)
     yield from work.rest()
+
+
+def image_rows(name: str, pictures: Sequence[Picture]) -> tuple[list[dict[str, Any]], dict[str, BadValueError]]:
+    """Rows of the pictures that can be read, and by key what is wrong with the others.
+
+    A clip goes whole: its masklets speak of every frame.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    wrong: dict[str, BadValueError] = {}
+    for picture in pictures:
+        try:
+            rows[picture.key] = tables.image_row(name, picture)
+        except BadValueError as error:
+            wrong[picture.key] = error
+    clips = {picture.clip: wrong[picture.key] for picture in pictures if picture.clip and picture.key in wrong}
+    for picture in pictures:
+        if picture.clip in clips:
+            wrong.setdefault(picture.key, clips[picture.clip])
+    return [row for key, row in rows.items() if key not in wrong], wrong
 
 
 class _Work:
@@ -44,6 +65,18 @@ class _Work:
         self._tried_places: list[str] = []
         self._pictures = {tables.image_id(name, each.key): each for each in pictures}
         self._records = 0
+
+    def lost(self, picture: Picture, error: BadValueError) -> Iterator[Reject]:
+        """Reject a picture whose file cannot be read, and all that is said of it."""
+        yield reject(self._name, Problem.of(error, picture.place, picture.file_name, "images"))
+        self._records += self._reader.records(picture)
+        kept, problems = settle(self._reader.claims(picture))
+        for claim in kept:
+            problems += [
+                Problem("unknown_image", "its picture was rejected", place, claim.concept.id)
+                for place in (claim.place, *claim.merged)
+            ]
+        yield from (reject(self._name, problem) for problem in problems)
 
     def picture(self, picture: Picture) -> Iterator[Reject]:
         """Take over the claims of a picture, then propose what is missing."""

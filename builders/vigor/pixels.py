@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageOps
 
-from schemas import GoldsmithError
+from builders.vigor.values import BadValueError
 
 Image.MAX_IMAGE_PIXELS = 300_000_000
 _ORIENTATION = 0x0112
@@ -65,19 +67,18 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def opened(path: Path, whole: bool = True) -> Image.Image:
+@contextmanager
+def opened(path: Path, whole: bool = True) -> Iterator[Image.Image]:
     """A picture; `whole` reads all of it, for a header alone would pass a file that was cut off.
 
     Raises:
-        GoldsmithError: it cannot be read.
+        BadValueError: it cannot be read, or not be turned or converted in the body.
     """
     try:
-        image = Image.open(path)
-        if whole:
-            image.load()
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        with Image.open(path) as image:
+            if whole:
+                image.load()
+            yield image
+    except Exception as error:  # Pillow's decoders raise what they stumble over: OSError, SyntaxError, struct.error...
         reason = " ".join(str(error).split()).replace(str(path), path.name)
-        raise GoldsmithError(
-            f"[{path.name}] is no picture that can be read ({reason}): fetch it again, whole"
-        ) from None
-    return image
+        raise BadValueError("unreadable_picture", f"{path.name} is no picture that can be read ({reason})") from None

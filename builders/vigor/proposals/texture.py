@@ -18,6 +18,8 @@ from builders.vigor.forms import Concept
 from builders.vigor.masks import from_array
 from builders.vigor.pixels import load_rgb
 from builders.vigor.proposals import Proposal, Scene
+from builders.vigor.values import BadValueError
+from schemas import GoldsmithError
 
 TILE = 64
 """Side of a tile, in pixels."""
@@ -108,12 +110,19 @@ class Textures:
 
 @lru_cache(maxsize=1)
 def from_folder(folder: Path) -> Textures:
-    """Surfaces from a folder with one picture of each, named after it (`brick.png`)."""
+    """Surfaces from a folder with one picture of each, named after it (`brick.png`).
+
+    Raises:
+        GoldsmithError: one cannot be read: what is recognised would be another set.
+    """
     import cv2
 
     surfaces = {}
     for path in Files(folder).all():
-        grey = cv2.cvtColor(load_rgb(path), cv2.COLOR_RGB2GRAY)
+        try:
+            grey = cv2.cvtColor(load_rgb(path), cv2.COLOR_RGB2GRAY)
+        except BadValueError as error:
+            raise GoldsmithError(f"[textures] {error}: fetch it again, or take it out of the folder") from None
         corners = [
             (y, x) for y in range(0, grey.shape[0] - TILE + 1, TILE) for x in range(0, grey.shape[1] - TILE + 1, TILE)
         ]

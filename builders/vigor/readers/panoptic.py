@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ from builders.vigor.values import (
 from schemas import GoldsmithError
 
 _LARGEST_ID = 2**24 - 1
+Segments = Callable[[], np.ndarray | None]
+"""Reads the segment ids of a picture; None where there is no file of its size."""
 
 
 @lru_cache(maxsize=2)
@@ -129,12 +131,12 @@ class Panoptic:
         if annotation is None:
             return
         file = self._images[picture.key][1]
-        ids = ids_of(self._files, annotation.get("file_name"), picture)
+        ids = partial(ids_of, self._files, annotation.get("file_name"), picture)
         for segment in listed(annotation.get("segments_info")):
             place = f"{file} image {picture.key} segment {called(segment)}"
             yield attempt(partial(self._segment, segment, ids, picture, place), place, segment)
 
-    def _segment(self, segment: Any, ids: np.ndarray | None, picture: Picture, place: str) -> Claim:
+    def _segment(self, segment: Any, ids: Segments, picture: Picture, place: str) -> Claim:
         category = identity(record(segment).get("category_id"), "category_id")
         if category not in self._categories:
             raise BadValueError("unknown_category", f"category {category} is not listed")
@@ -143,17 +145,18 @@ class Panoptic:
 
 
 def segment_claim(
-    segment: Mapping[str, Any], concept: Concept, ids: np.ndarray | None, image: str, place: str, found: Box | None
+    segment: Mapping[str, Any], concept: Concept, ids: Segments, image: str, place: str, found: Box | None
 ) -> Claim:
-    """The claim of a segment, `ids` being the PNG file's.
+    """The claim of a segment, `ids` reading its PNG file.
 
     Raises:
-        BadValueError: there is no such segment, or something it says makes no sense.
+        BadValueError: the file cannot be read or has no such segment, or something it says makes no sense.
     """
-    if ids is None:
+    pixels = ids()
+    if pixels is None:
         raise BadValueError("no_mask", "the PNG file with the segments is absent or of another size")
     key = whole(segment.get("id"), "id", 0, _LARGEST_ID)
-    mask = from_array(ids == key)
+    mask = from_array(pixels == key)
     if mask.area == 0:
         raise BadValueError("empty_mask", f"no pixel has the id {key}")
     return Claim(

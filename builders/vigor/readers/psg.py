@@ -11,12 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from builders.vigor.files import Files, json_files, load_json
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import of_coco
-from builders.vigor.readers.panoptic import ids_of, segment_claim
+from builders.vigor.readers.panoptic import Segments, ids_of, segment_claim
 from builders.vigor.values import BadValueError, box, identity, keys, listed, record, rows, size, text, whole
 from schemas import GoldsmithError
 
@@ -88,7 +86,7 @@ class Psg:
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
         _, each = self._data[picture.key]
-        ids = ids_of(self._files, each.get("pan_seg_file_name"), picture)
+        ids = partial(ids_of, self._files, each.get("pan_seg_file_name"), picture)
         made: list[Claim | Problem] = []
         boxes = listed(each.get("annotations"))
         for index, segment in enumerate(listed(each.get("segments_info"))):
@@ -98,7 +96,7 @@ class Psg:
         yield from made
         yield from self._relations(listed(each.get("relations")), made, picture)
 
-    def _segment(self, segment: Any, given: Any, ids: np.ndarray | None, picture: Picture, place: str) -> Claim:
+    def _segment(self, segment: Any, given: Any, ids: Segments, picture: Picture, place: str) -> Claim:
         category = whole(record(segment).get("category_id"), "category_id")
         concept = self._things[category] if category < len(self._things) else None
         if concept is None:

@@ -9,6 +9,7 @@ from builders.vigor.files import Files
 from builders.vigor.forms import Claim, Concept, Picture, Problem
 from builders.vigor.licences import UNKNOWN
 from builders.vigor.pixels import opened
+from builders.vigor.values import BadValueError
 
 
 class Stills:
@@ -19,12 +20,17 @@ class Stills:
         table = folder / "licences.tsv"
         lines = table.read_text(encoding="utf-8").splitlines() if table.is_file() else []
         licences = dict(line.split("\t")[:2] for line in lines if "\t" in line)
-        self._pictures = []
+        self._pictures: list[Picture] = []
+        self._strays: list[Problem] = []
         for path in files.all():
-            with opened(path, whole=False) as image:
-                turned = image.getexif().get(0x0112, 1) > 4
-                width, height = image.size[::-1] if turned else image.size
             name = path.relative_to(folder).as_posix()
+            try:
+                with opened(path, whole=False) as image:
+                    turned = image.getexif().get(0x0112, 1) > 4
+                    width, height = image.size[::-1] if turned else image.size
+            except BadValueError as error:
+                self._strays.append(Problem.of(error, name, name, "images"))
+                continue
             licence = licences.get(name, UNKNOWN)
             self._pictures.append(Picture(name, name, width, height, licence, path=path, place=name))
 
@@ -41,4 +47,4 @@ class Stills:
         return 0
 
     def strays(self) -> list[Problem]:
-        return []
+        return self._strays

@@ -2,7 +2,7 @@
 
 DAVIS 2016 writes 0 and 255; DAVIS 2017 writes a palette with object ids, where 255 is void, neither in nor out. The ids
 are those of the sequence and no classes. A clip is a row for each frame in `images`; its masklets hang on the first
-frame in which they are seen.
+frame in which they are seen. A clip of which one mask file cannot be read is rejected whole.
 """
 
 from __future__ import annotations
@@ -50,15 +50,41 @@ class Davis:
                 self._clips[frames.name] = sorted(frames.glob("*.png"))
         if not self._clips:
             raise GoldsmithError(f"[{folder}] has no Annotations/480p/<clip> with PNG files")
+        self._strays: list[Problem] = []
+        self._sizes: dict[str, list[tuple[int, ...]]] = {}
+        self._objects: dict[str, list[int]] = {}
+        for clip in list(self._clips):
+            self._measure(clip)
         licence = folder / "licence.txt"
         self._licence = licence.read_text(encoding="utf-8").strip() if licence.is_file() else "BSD-3-Clause"
+
+    def _measure(self, clip: str) -> None:
+        """Read the size and the objects of every frame; a clip that has an unreadable one is taken out."""
+        sizes, values, wrong = [], set(), {}
+        for path in self._clips[clip]:
+            try:
+                labels = load_labels(path)
+            except BadValueError as error:
+                wrong[path] = error
+            else:
+                sizes.append(labels.shape)
+                values |= set(np.unique(labels).tolist())
+        # Of a binary clip the one value 255, of a palette all but 0 and void.
+        objects = sorted(values - {0}) if values <= {0, VOID} else sorted(values - {0, VOID})
+        if not wrong:
+            self._sizes[clip], self._objects[clip] = sizes, objects
+            return
+        first = next(iter(wrong.values()))
+        for path in self._clips.pop(clip):
+            place = path.relative_to(self._folder).as_posix()
+            self._strays.append(Problem.of(wrong.get(path, first), place, path.name, "images"))
+        self._strays += [Problem.of(first, f"Annotations {clip}", f"object {number}") for number in objects]
 
     def pictures(self) -> list[Picture]:
         found = []
         for clip, frames in self._clips.items():
-            for frame, path in enumerate(frames):
+            for frame, (path, (height, width)) in enumerate(zip(frames, self._sizes[clip], strict=True)):
                 jpeg = self._folder / "JPEGImages" / path.parent.parent.name / clip / f"{path.stem}.jpg"
-                height, width = load_labels(path).shape
                 found.append(
                     Picture(
                         f"{clip}/{path.stem}",
@@ -76,29 +102,29 @@ class Davis:
         return found
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        first = next(iter(self._clips))
-        yield _MOVING, f"Annotations {first}"
+        for clip in list(self._clips)[:1]:
+            yield _MOVING, f"Annotations {clip}"
 
     def strays(self) -> list[Problem]:
-        return []
+        return self._strays
 
     def records(self, picture: Picture) -> int:
         """A record is an object of the clip, counted at the clip's first frame."""
-        return len(self._objects(picture.clip or "")) if picture.frame == 0 else 0
+        return len(self._objects[picture.clip or ""]) if picture.frame == 0 else 0
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
         if picture.frame != 0 or picture.clip is None:
             return
         labels = [load_labels(path) for path in self._clips[picture.clip]]
         place = f"Annotations {picture.clip}"
-        sizes = {pixels.shape for pixels in labels}
+        sizes = set(self._sizes[picture.clip])
         if len(sizes) > 1:
             message = f"its frames have {len(sizes)} sizes"
             yield from (
-                Problem("bad_size", message, place, f"object {number}") for number in self._objects(picture.clip)
+                Problem("bad_size", message, place, f"object {number}") for number in self._objects[picture.clip]
             )
             return
-        for number in self._objects(picture.clip):
+        for number in self._objects[picture.clip]:
             frames = tuple(
                 (frame, from_array(pixels == number) if (pixels == number).any() else None)
                 for frame, pixels in enumerate(labels)
@@ -114,13 +140,6 @@ class Davis:
                 ignore=from_array(void) if void.any() else None,
                 origin=(f"clip {picture.clip}", f"object {number}"),
             )
-
-    def _objects(self, clip: str) -> list[int]:
-        """Ids of the objects: of a binary clip the one value 255, of a palette all but 0 and void."""
-        values: set[int] = set()
-        for path in self._clips[clip]:
-            values |= set(np.unique(load_labels(path)).tolist())
-        return sorted(values - {0}) if values <= {0, VOID} else sorted(values - {0, VOID})
 
 
 class YoutubeVis:

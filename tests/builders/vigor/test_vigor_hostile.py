@@ -9,15 +9,22 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("rlemasklib", reason="needs goldsmith[vigor]")
 
+from builders.build import build
+from builders.sources import Sources
 from builders.vigor import tables
 from builders.vigor.builder import BUILDER
 from builders.vigor.forms import Problem, settle
+from builders.vigor.pictures import image_rows
+from builders.vigor.pixels import jpeg
+from builders.vigor.proposals.texture import from_folder
 from builders.vigor.readers import READERS
 from builders.vigor.schema import CONCEPTS, GROUNDINGS, IMAGES
 from schemas import GoldsmithError
@@ -216,11 +223,92 @@ def test_a_relation_of_psg_does_not_count_from_the_end(room: Path) -> None:
     assert len([claim for claim in claims if claim.key.startswith(f"relation:{content['data'][0]['image_id']}")]) == 1
 
 
-def test_a_png_that_was_cut_off_is_one_line(tmp_path) -> None:
-    for name, pattern in (("davis", "Annotations/*/*/*.png"), ("panoptic", "masks/*.png"), ("ade20k", "**/*.png")):
-        folder = tmp_path / name
-        shutil.copytree(SAMPLE / name, folder)
-        victim = sorted(folder.glob(pattern))[0]
-        victim.write_bytes(victim.read_bytes()[:60])
-        with pytest.raises(GoldsmithError, match=rf"\[{victim.name}\] is no picture that can be read"):
-            everything(folder, name)
+def cut(folder: Path, name: str, pattern: str) -> Path:
+    """The first file of that pattern in a copy of a source of the sample, cut off behind its header."""
+    shutil.copytree(SAMPLE / name, folder / name)
+    victim = sorted((folder / name).glob(pattern))[0]
+    victim.write_bytes(victim.read_bytes()[:60])
+    return victim
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [("panoptic", "masks/*.png"), ("psg", "**/*.png"), ("ade20k", "**/*.png"), ("davis", "An*/*/*/*.png")],
+)
+def test_a_mask_file_that_was_cut_off_rejects_what_it_shows_and_nothing_else(tmp_path, name, pattern) -> None:
+    before, _ = everything(SAMPLE / name, name)
+    victim = cut(tmp_path, name, pattern)
+    claims, problems = everything(tmp_path / name, name)
+    found = [problem for problem in problems if problem.reason == "unreadable_picture"]
+    assert found
+    assert all(problem.message.startswith(f"{victim.name} is no picture that can be read") for problem in found)
+    kept, clips = {claim.key for claim in claims}, {claim.key.split(":")[1] for claim in claims}
+    gone = {claim.key for claim in before} - kept
+    assert gone
+    assert kept < {claim.key for claim in before}
+    if name == "davis":
+        assert victim.parent.name not in clips
+        assert Counter(problem.table for problem in found)["images"] == len(list(victim.parent.iterdir()))
+
+
+def built(folder: Path, out: Path, **given: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the tables, and of the rejects under `rejects/TABLE`, of a build from a folder of the sample."""
+    texts = [f'[{name}]\npath = "{path.relative_to(folder)}"\nlicence = "CC0-1.0"\n' for name, path in given.items()]
+    (folder / "sources.toml").write_text("\n".join(texts))
+    build(BUILDER, Sources.load(folder), out, progress=False)
+    tables = {name: f"data/{name}/*.parquet" for name in ("images", "groundings", "rationales")}
+    tables |= {f"rejects/{name}": f"rejects/{name}.parquet" for name in tables}
+    return {
+        name: [row for path in sorted(out.glob(pattern)) for row in pq.read_table(path).to_pylist()]
+        for name, pattern in tables.items()
+    }
+
+
+def test_a_picture_that_cannot_be_read_is_a_reject_and_takes_along_what_is_said_of_it(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(type(BUILDER), "reject_budget", 1.0)
+    (tmp_path / "coco").mkdir()
+    path = coco(tmp_path / "coco", {}, {"image_id": 2}, {"image_id": 2, "category_id": 9}) / "a.json"
+    content = json.loads(path.read_bytes())
+    content["images"].append({**content["images"][0], "id": 2, "file_name": "b.jpg"})
+    path.write_text(json.dumps(content))
+    whole = jpeg(np.full((20, 20, 3), 90, np.uint8))
+    (path.parent / "a.jpg").write_bytes(whole)
+    (path.parent / "b.jpg").write_bytes(whole[: len(whole) // 2])
+    (path.parent / "c.jpg").mkdir()  # A folder is no picture, whatever its name.
+    said = tmp_path / "rationales.jsonl"
+    texts = [{"rationale_id": str(image), "image_id": f"coco:{image}", "text": "a dog"} for image in (1, 2, 3)]
+    said.write_text("".join(json.dumps(each) + "\n" for each in texts))
+    tables = built(tmp_path, tmp_path / "out", coco=path.parent, rationales=said)
+
+    assert [row["image_id"] for row in tables["images"]] == ["coco:1"]
+    assert {row["image_id"] for row in tables["groundings"]} == {"coco:1"}
+    assert [row["rationale_id"] for row in tables["rationales"]] == ["1"]
+    assert [row["reason"] for row in tables["rejects/images"]] == ["unreadable_picture"]
+    assert Counter(row["reason"] for row in tables["rejects/groundings"]) == {"unknown_image": 1, "unknown_category": 1}
+    assert [row["reason"] for row in tables["rejects/rationales"]] == ["unknown_image"] * 2
+
+
+def test_a_clip_goes_whole_where_a_frame_cannot_be_read(tmp_path) -> None:
+    victim = cut(tmp_path, "davis", "JPEGImages/*/*/*2.jpg")
+    pictures = READERS["davis"](tmp_path / "davis").pictures()
+    rows, lost = image_rows("davis", pictures)
+    assert rows == []
+    assert lost.keys() == {picture.key for picture in pictures}
+    assert all(str(error).startswith(victim.name) for error in lost.values())
+    assert len(image_rows("davis", READERS["davis"](SAMPLE / "davis").pictures())[0]) == len(pictures)
+
+
+def test_a_still_without_a_header_is_a_reject(tmp_path) -> None:
+    shutil.copytree(SAMPLE / "stills", tmp_path / "stills")
+    (tmp_path / "stills" / "a.png").write_bytes(b"")
+    _, problems = everything(tmp_path / "stills", "stills")
+    assert [(each.table, each.reason, each.place) for each in problems] == [("images", "unreadable_picture", "a.png")]
+
+
+def test_a_surface_that_cannot_be_read_stops_in_one_line(tmp_path) -> None:
+    (tmp_path / "brick.png").write_bytes(b"no picture")
+    with pytest.raises(
+        GoldsmithError, match=r"^\[textures\] brick.png is no picture that can be read .*take it out"
+    ) as caught:
+        from_folder(tmp_path)
+    assert "\n" not in str(caught.value)
