@@ -143,11 +143,17 @@ class Ledger:
         self.results.append(result)
         return result
 
-    def append(self, other: Ledger) -> None:
-        """Put the results of a ledger of `beside` after one's own."""
-        moved = f"SELECT number + {len(self.results)}, id, message, value FROM {other._table}"
-        self.session.con.execute(f"INSERT INTO {self._table} {moved}")
-        self.results += other.results
+    def append(self, *others: tuple[Ledger, list[int]]) -> None:
+        """Put the results of ledgers of `beside` after one's own, in the order of the places given with each."""
+        order = sorted(
+            (place, which, number) for which, (_, places) in enumerate(others) for number, place in enumerate(places)
+        )
+        for new, (_, which, number) in enumerate(order, len(self.results)):
+            other, _ = others[which]
+            if other.results[number].failures:
+                moved = f"SELECT {new}, id, message, value FROM {other._table} WHERE number = {number}"
+                self.session.con.execute(f"INSERT INTO {self._table} {moved}")
+        self.results += [others[which][0].results[number] for _, which, number in order]
 
     def _settle(self, check: Check | Figure, failures: int, figures: tuple[Measured, ...] = ()) -> Result:
         examples: list[tuple[str, str]] = []
@@ -227,12 +233,12 @@ def _reason(error: duckdb.Error) -> str:
 
 
 @contextmanager
-def beside(ledger: Ledger) -> Iterator[Ledger]:
+def beside(ledger: Ledger, name: str) -> Iterator[Ledger]:
     """A ledger for another thread: it reads the same views over its own connection, and its results are its own."""
     con = ledger.session.con.cursor()
     session = dataclasses.replace(ledger.session, con=con, names=set(ledger.session.names), buffers=[])
     try:
-        yield Ledger(session, "_findings_beside")
+        yield Ledger(session, f"_findings_{name}")
     finally:
         con.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 import duckdb
@@ -25,7 +26,7 @@ def add_own_views(session: Session, views: tuple[View, ...]) -> None:
     for view in views:
         if missing(session, view.needs):
             continue
-        kind = "TEMP TABLE" if view.materialise else "VIEW"
+        kind = "TABLE" if view.materialise else "VIEW"  # not TEMP: other connections read it too
         try:
             session.con.execute(f"CREATE {kind} {sql.name(view.name)} AS {view.sql}")
         except duckdb.Error as error:
@@ -36,19 +37,45 @@ def add_own_views(session: Session, views: tuple[View, ...]) -> None:
         session.names.add(view.name)
 
 
-def run_own(ledger: Ledger, checks: CheckSet, against: Sequence[Other] = ()) -> None:
-    """Run the dataset's checks and figures; the views must be there.
+class OwnChecks:
+    """A dataset's own checks, for several threads: each takes the next one that nobody has taken."""
 
-    Raises:
-        GoldsmithError: a check's SQL does not run, or there is nothing to compare with something of `against`.
-    """
-    unmatched([check for check in checks.checks if isinstance(check, Alike)], against)
-    for check in checks.checks:
+    def __init__(self, checks: CheckSet, against: Sequence[Other] = ()) -> None:
+        """Look at what is asked for.
+
+        Raises:
+            GoldsmithError: there is nothing to compare with something of `against`.
+        """
+        unmatched([check for check in checks.checks if isinstance(check, Alike)], against)
+        self._against = against
+        self._left = deque(enumerate(checks.checks))
+
+    def run(self, ledger: Ledger) -> list[int]:
+        """Run checks until none is left; the views must be there.
+
+        Returns:
+            for each new result of the ledger, the place of its check in the dataset's order.
+
+        Raises:
+            GoldsmithError: a check's SQL does not run.
+        """
+        places: list[int] = []
+        while self._left:
+            try:
+                place, check = self._left.popleft()
+            except IndexError:  # another thread was faster
+                break
+            before = len(ledger.results)
+            self._one(ledger, check)
+            places += [place] * (len(ledger.results) - before)
+        return places
+
+    def _one(self, ledger: Ledger, check: Check | Figure | Unique | Strange | Alike) -> None:
         needs = () if isinstance(check, Unique) else check.needs
         absent = missing(ledger.session, (check.table, *needs))
         why = f"the dataset has no {', '.join(absent)}"
         if isinstance(check, Alike):
-            near.skip_alike(ledger, check, why) if absent else near.check_alike(ledger, check, against)
+            near.skip_alike(ledger, check, why) if absent else near.check_alike(ledger, check, self._against)
         elif absent:
             ledger.skip(_shown(check), why)
         elif isinstance(check, Unique):

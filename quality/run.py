@@ -20,7 +20,7 @@ from quality.connect import add_views, opened
 from quality.ledger import Ledger, beside
 from quality.links import check_accounting, check_lineage, check_references, check_rows
 from quality.near.rows import Other
-from quality.own import add_own_views, run_own
+from quality.own import OwnChecks, add_own_views
 from quality.results import Report
 from quality.scan import check_constraints
 from quality.unique import check_duplicates, check_keys, content_columns
@@ -72,20 +72,11 @@ def check(
         add_views(session, found.unreadable)
         ledger = Ledger(session)
         _files(ledger, found, "files" in groups)
-        with beside(ledger) as own, ThreadPoolExecutor(1) as lane:
-            # Most queries are small and leave a core idle, so the dataset's own checks run beside the shared ones;
-            # those that ask for repeats after the scan that looks for them.
-            after = any(isinstance(check, Unique) for check in checks.checks)
-            scanned = Event()
-            done = lane.submit(_own, own, checks, scanned if after else None, against) if "own" in groups else None
-            try:
-                _constraints(ledger, groups, checks)
-            finally:
-                scanned.set()
+        if "own" in groups:
+            measured = _side_by_side(ledger, groups, checks, against)
+        else:
+            _constraints(ledger, groups, checks)
             measured = _shared(ledger, groups)
-            if done is not None:
-                done.result()
-                ledger.append(own)
         written = _write_findings(folder, ledger)
     build = folder.build
     report = Report(
@@ -122,13 +113,39 @@ def _constraints(ledger: Ledger, groups: Collection[str], own: CheckSet) -> None
             check_constraints(ledger, table, _hashed(table, groups, own), ids=ids)
 
 
-def _own(ledger: Ledger, checks: CheckSet, after: Event | None, against: Sequence[Other]) -> None:
-    """Run what the dataset adds, once `after` has happened."""
-    if after is not None:
-        after.wait()
-    add_own_views(ledger.session, checks.views)
-    run_own(ledger, checks, against)
+def _side_by_side(
+    ledger: Ledger, groups: Collection[str], checks: CheckSet, against: Sequence[Other]
+) -> dict[str, profile.TableProfile]:
+    """Run the dataset's own checks beside the shared ones, for most queries are small and leave a core idle; where the
+    shared ones end first, this thread helps with what is left."""
+    left = OwnChecks(checks, against)
+    # Those that ask for repeats run after the scan that looks for them.
+    scanned, viewed = Event(), Event()
+    if not any(isinstance(check, Unique) for check in checks.checks):
+        scanned.set()
+    with beside(ledger, "own") as own, ThreadPoolExecutor(1) as lane:
+        done = lane.submit(_own, own, checks, left, scanned, viewed)
+        try:
+            _constraints(ledger, groups, checks)
+        finally:
+            scanned.set()
+        measured = _shared(ledger, groups)
+        viewed.wait()
+        with beside(own, "more") as more:
+            also = left.run(more)
+            ledger.append((own, done.result()), (more, also))
     check_audits(ledger, checks.audits)
+    return measured
+
+
+def _own(ledger: Ledger, checks: CheckSet, left: OwnChecks, scanned: Event, viewed: Event) -> list[int]:
+    """Make the dataset's views, and run its checks; see `OwnChecks.run`."""
+    try:
+        scanned.wait()
+        add_own_views(ledger.session, checks.views)
+    finally:
+        viewed.set()
+    return left.run(ledger)
 
 
 def _shared(ledger: Ledger, groups: Collection[str]) -> dict[str, profile.TableProfile]:
