@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -45,6 +46,7 @@ _LOST = (
 """What ends an attempt without the work's own doing."""
 
 _TICK_S = 0.5
+_KNOCK_S = 10
 _AHEAD = 4
 """Tasks for each CPU that Ray knows of at a time: enough to keep it busy and to make a cluster grow."""
 
@@ -84,6 +86,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[None]:
     if address == "local":
         options = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
     try:
+        _knock(address)
         ray.init(
             address=address,
             logging_level=logging.ERROR,
@@ -98,6 +101,13 @@ def _cluster(address: str, workers: int | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise an OSError at once where nobody answers: Ray itself would wait for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
 
 
 class _News:
