@@ -135,10 +135,22 @@ def _shared(material: Material) -> dict[str, Any]:
 
 
 def audits(folder: DatasetFolder) -> list[Mapping[str, Any]]:
-    """What people's audits found (audit/<name>/report.json, see `quality.annotation.report`), by name."""
-    return [
-        json.loads(path.read_text(encoding="utf-8")) for path in sorted((folder.path / "audit").glob("*/report.json"))
-    ]
+    """What people's audits found (audit/<name>/report.json, see `quality.annotation.report`), by name.
+
+    The share of a stratum that can be wrong is that of the rows in the folder, where these were checked: rows may have
+    left since the audit, and then as many wrong ones are a larger share.
+    """
+    checks = folder.report["checks"] if folder.report_json.is_file() else []
+    figures = [(check["name"], figure) for check in checks for figure in check.get("figures", ())]
+    upper = {(name, figure["subject"]): figure["value"] for name, figure in figures}
+    found = []
+    for path in sorted((folder.path / "audit").glob("*/report.json")):
+        audit = json.loads(path.read_text(encoding="utf-8"))
+        for one in audit["strata"]:
+            now = upper.get((f"audit.{audit['audit']}", one["stratum"]), one["upper"])
+            one |= {"upper": now, "shown": now <= one["target"]}
+        found.append(audit)
+    return found
 
 
 def _environment() -> jinja2.Environment:

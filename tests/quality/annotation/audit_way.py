@@ -51,7 +51,8 @@ def wrong(audit: Audit, answer: kinds.Answer) -> kinds.Answer:
 
 def check(folder: Path) -> None:
     """Check a folder; a part of a sample may fail for what it lacks."""
-    assert CliRunner().invoke(main, ["check", str(folder)]).exit_code in (0, 1)
+    found = CliRunner().invoke(main, ["check", str(folder)])
+    assert "report: " in found.output, found.output
 
 
 def answer(work: Path, room: Path, judged: Iterable[tuple[str, Item, kinds.Answer]]) -> str:
@@ -89,8 +90,9 @@ def go(built: Path, audit: Audit, room: Path, *options: object) -> None:
     run("release", folder, "--version", "1.0.0", *options, "-o", room / "release")
     card = (room / "release" / "README.md").read_text(encoding="utf-8")
     assert f"**{audit.name}** (`{audit.table}`): {audit.question}" in card
-    assert "not shown |" not in card
-    assert results(room / "release")[f"audit.{audit.name}"]["status"] == "passed"
+    if not DatasetFolder(room / "release").build["dropped"]:  # else as many may be wrong of fewer rows
+        assert "not shown |" not in card
+        assert results(room / "release")[f"audit.{audit.name}"]["status"] == "passed"
     everything = b"".join(path.read_bytes() for path in (room / "release").rglob("*") if path.is_file())
     assert not any(name.encode() in everything for name in PEOPLE)
 
