@@ -37,7 +37,7 @@ class Street(click.Group):
         try:
             return super().invoke(ctx)
         except GoldsmithError as error:
-            raise _Mistake(str(error), error.code) from None
+            raise (_Failed if error.code == 1 else _Mistake)(str(error)) from None
         except OSError as error:
             where = f"[{error.filename}] " if error.filename else ""
             raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
@@ -57,12 +57,14 @@ _CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno
 
 
 class _Mistake(click.ClickException):
-    def __init__(self, message: str, code: int = 2) -> None:
-        super().__init__(message)
-        self.exit_code = code
+    exit_code = 2
 
     def show(self, file: Any = None) -> None:
         click.echo(f"goldsmith: {self.message}", err=True)
+
+
+class _Failed(_Mistake):
+    exit_code = 1
 
 
 @click.group(cls=Street, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -745,7 +747,10 @@ def score(name: str, predictions: Path, dataset: Path | None, as_json: bool, ite
     scorer = getattr(get(name), "score", None)
     if scorer is None:
         raise GoldsmithError(f"[{name}] has no scorer: it is no benchmark that scores predictions")
-    report = scorer(DatasetFolder(dataset or Path("out") / name), predictions)
+    folder = DatasetFolder(dataset or Path("out") / name)
+    if folder.build["dataset"] != name:
+        raise GoldsmithError(f"[{folder.path}] is of {folder.build['dataset']}: score it by that name")
+    report = scorer(folder, predictions)
     click.echo(json.dumps(report.to_json(), indent=1) if as_json else report.text())
     if items_file is not None:
         from quality.items.panel import write_items
