@@ -23,7 +23,7 @@ from schemas import Dataset, DatasetFolder, GoldsmithError
 from schemas.derived import derive
 from schemas.errors import DataError
 from schemas.folder import BUILD_FORMAT, LINEAGE_SCHEMA, REJECT_SCHEMA, shard_name
-from schemas.parquet import Written, write_parquet
+from schemas.parquet import SMALL_GROUP_BYTES, Written, write_parquet
 
 WORK = ".build"
 """The builder's own folder inside a dataset folder; no part of the dataset."""
@@ -136,7 +136,7 @@ def assemble(out: Path, builder: Builder, records: Sequence[Record], facts: Mapp
         for kind, schema in (("lineage", LINEAGE_SCHEMA), ("rejects", REJECT_SCHEMA)):
             path = following / kind / f"{table.name}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
-            written = write_parquet(path, schema, _rows(shards, records, kind, table.name))
+            written = write_parquet(path, schema, _rows(shards, records, kind, table.name), SMALL_GROUP_BYTES)
             files.append(_entry(f"{kind}/{table.name}.parquet", table.name, written))
     order = [table.name for table in builder.schema.tables]
     files.sort(key=lambda file: order.index(file["table"]))

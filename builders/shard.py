@@ -25,7 +25,7 @@ from builders.disk import sync_folder, write_json
 from builders.sources import Sources
 from schemas import GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
-from schemas.parquet import ParquetFile
+from schemas.parquet import SMALL_GROUP_BYTES, ParquetFile
 
 RECORD = "shard.json"
 _REJECTS_AT_ONCE = 10_000
@@ -187,7 +187,8 @@ class _Content:
         where = (kind, table, split)
         if where not in self._files:
             path = self._folder / (".".join(part for part in where if part) + ".parquet")
-            self._files[where] = self._stack.enter_context(ParquetFile(path, schema))
+            group = None if kind == "data" else SMALL_GROUP_BYTES
+            self._files[where] = self._stack.enter_context(ParquetFile(path, schema, group))
         return self._files[where]
 
     def _close(self, kind: str, table: str, split: str) -> dict[str, Any]:

@@ -24,6 +24,9 @@ from schemas.types import MEDIA
 ROW_GROUP_BYTES = 64 << 20
 """Arrow bytes after which a row group is closed. The Hub's viewer wants at most 100 MB."""
 
+SMALL_GROUP_BYTES = 8 << 20
+"""The same for lineage and rejects, of which few rows are read at a time: a build holds a group of them in memory."""
+
 ZSTD_LEVEL = 3
 
 
@@ -76,15 +79,17 @@ class _HashingFile:
 class ParquetFile:
     """A Parquet file that grows batch by batch and appears under its name only when it is whole and synced.
 
-    Use it as a context manager: leaving it by an error leaves no file. Memory is one row group.
+    Use it as a context manager: leaving it by an error leaves no file. Memory is one row group (of `group_bytes`;
+    default `ROW_GROUP_BYTES`), and its copy while it is written.
 
     Raises:
         OSError: the disk is full or not writable.
         pa.ArrowInvalid: a batch has another schema.
     """
 
-    def __init__(self, path: Path, schema: pa.Schema) -> None:
+    def __init__(self, path: Path, schema: pa.Schema, group_bytes: int | None = None) -> None:
         self._path = path
+        self._group_bytes = group_bytes or ROW_GROUP_BYTES
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._schema = schema
         self._waiting: list[pa.RecordBatch] = []
@@ -107,8 +112,8 @@ class ParquetFile:
         """Add rows. The borders of the row groups depend on the rows alone, never on how they are batched."""
         start = 0
         ends = self._size + np.cumsum(_row_bytes(batch.to_struct_array()))
-        while len(ends) and ends[-1] >= ROW_GROUP_BYTES:
-            cut = int(np.searchsorted(ends, ROW_GROUP_BYTES)) + 1
+        while len(ends) and ends[-1] >= self._group_bytes:
+            cut = int(np.searchsorted(ends, self._group_bytes)) + 1
             self._waiting.append(batch.slice(start, cut))
             self._close_group()
             start += cut
@@ -134,20 +139,22 @@ class ParquetFile:
             return
         # One chunk a column: the writer's page borders follow the chunks.
         group = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()
+        self._waiting = []  # What was copied is let go before it is encoded.
         self._writer.write_table(group, row_group_size=group.num_rows)
         self._file.check()
         self._rows += group.num_rows
-        self._waiting = []
 
 
-def write_parquet(path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Written:
+def write_parquet(
+    path: Path, schema: pa.Schema, batches: Iterable[pa.RecordBatch], group_bytes: int | None = None
+) -> Written:
     """Write `batches` to `path`, synced to the disk. An empty iterable gives a file with the schema and no row.
 
     Raises:
         OSError: the disk is full or not writable; no file is left at `path`.
         pa.ArrowInvalid: a batch has another schema.
     """
-    with ParquetFile(path, schema) as file:
+    with ParquetFile(path, schema, group_bytes) as file:
         for batch in batches:
             file.write(batch)
         return file.close()

@@ -13,6 +13,7 @@ import pytest
 import tinyset.builder
 from tinyset.builder import BUILDER, READINGS, TinySet
 
+import builders.shard
 import schemas.parquet
 from builders import Batch, Read, Reject, Shard
 from builders.build import build, plan
@@ -405,6 +406,7 @@ def test_nothing_of_the_source_folder_is_touched(tiny, tmp_path):
 
 def test_memory_does_not_grow_with_the_shard(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(schemas.parquet, "ROW_GROUP_BYTES", 100_000)
+    monkeypatch.setattr(builders.shard, "SMALL_GROUP_BYTES", 100_000)
     held: list[int] = []
     rows = pa.Table.from_batches([GOOD] * 2000).combine_chunks().to_batches()[0]
     places = pa.array(["line 2"] * rows.num_rows)
