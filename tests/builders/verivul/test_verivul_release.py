@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import audit_way
 import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from builders.verivul import calls, sample_answers
+from builders.verivul import audits, calls, sample_answers
 from goldsmith import main
+from quality.annotation.work import Work
 
 WAIVER = """[[waiver]]
 check = "own_source"
@@ -33,14 +35,32 @@ def given(tmp_path_factory, fixes_by_subject):
     return room, [f"--source=commits={room}/commits.toml", f"--source=python={room}/python.toml"]
 
 
-def test_a_models_programs_are_replayed_from_the_record(given, monkeypatch):
+@pytest.fixture(scope="module")
+def built(given):
+    """The room with what is built; no endpoint may be asked."""
     room, sources = given
 
     def asked(*_: object) -> None:
         raise AssertionError("an endpoint was asked")
 
-    monkeypatch.setattr(calls.Live, "_post", asked)
-    goldsmith("build", "verivul", "--sample", *sources, "-o", room / "built")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(calls.Live, "_post", asked)
+        goldsmith("build", "verivul", "--sample", *sources, "-o", room / "built")
+    return room
+
+
+@pytest.mark.parametrize("audit", audits.AUDITS, ids=lambda audit: audit.kind)
+def test_people_mark_the_fault_and_review_it_with_evidence(built, audit, tmp_path):
+    audit_way.go(built / "built", audit, tmp_path, "--waivers", built / "waivers.toml")
+    statements = pl.read_parquet(built / "built/data/programs/*.parquet").select("program_id", "violating_statement")
+    said = dict(statements.iter_rows())
+    for item in Work(tmp_path / "work").plan().items:
+        for start, end, _ in item.answer.get("spans", []):
+            assert item.shown[0][start:end] == said[item.item_id]
+
+
+def test_a_models_programs_are_replayed_from_the_record(given, built):
+    room, sources = given
     attempts = pl.read_parquet(room / "built/data/attempts/*.parquet").filter(pl.col("expander") == "model")
     assert attempts["outcome"].to_list() == ["does_not_parse", "certified"]
     pairs = pl.read_parquet(room / "built/data/programs/*.parquet").group_by("expander").agg(pl.len())
