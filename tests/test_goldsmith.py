@@ -112,6 +112,11 @@ def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Pat
     assert said in lines[-1]
 
 
+def test_predictions_are_scored_against_their_own_dataset(street: Path) -> None:
+    said = goldsmith("score", "webspatial", "answers.jsonl", "-d", street / "built", code=2)
+    assert "built] is of virogym: score it by that name" in said
+
+
 def test_a_release_inside_its_dataset_is_refused(street: Path) -> None:
     assert "lies in the dataset folder" in goldsmith("release", street / "built", "-o", street / "built/x", code=2)
 
