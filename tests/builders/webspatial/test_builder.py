@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import audit_way
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -13,12 +14,13 @@ import pytest
 
 from builders.build import build
 from builders.sources import Sources
-from builders.webspatial import bench, gallery
+from builders.webspatial import audits, bench, gallery
 from builders.webspatial import score as scorer
 from builders.webspatial.builder import BUILDER
 from builders.webspatial.capture import browser as browsers
 from builders.webspatial.verify import verify
 from quality import run
+from quality.annotation.work import Work
 from schemas import DatasetFolder, GoldsmithError
 
 SAMPLE = Path(browsers.__file__).parent.parent / "sample" / "captures"
@@ -213,3 +215,23 @@ def test_predictions_of_any_plain_type_are_read(tmp_path):
     for other in (tmp_path, tmp_path / "none.jsonl"):
         with pytest.raises(GoldsmithError, match="absent"):
             scorer.read_predictions(other)
+
+
+def test_people_choose_between_two_answers_blind(some, tmp_path):
+    captures = tmp_path / "captures"
+    captures.mkdir()
+    for path in sorted(path for path in some.iterdir() if path.is_dir())[:3]:
+        shutil.copytree(path, captures / path.name)
+    build(BUILDER, Sources.load(BUILDER.folder, overrides={"captures": captures}), tmp_path / "out", progress=False)
+    waiver = {"check": "own_source", "reason": "a part", "by": "the tests"}
+    lines = "".join(f'{key} = "{value}"\n' for key, value in waiver.items())
+    (tmp_path / "waivers.toml").write_text(f"[[waiver]]\n{lines}until = 2999-12-31\n", encoding="utf-8")
+    audit_way.go(tmp_path / "out", audits.DUELS, tmp_path, "--waivers", tmp_path / "waivers.toml")
+    asked = {q["question_id"]: q for q in rows(tmp_path / "out", "questions")}
+    items = Work(tmp_path / "work").plan().items
+    for item in items:
+        q, shown = asked[item.item_id], dict(zip(("first", "second"), item.shown, strict=False))
+        assert shown["first"] != shown["second"]
+        assert set(shown.values()) <= set(q["options"])
+        assert shown[item.answer["label"]] == q["answer"]
+    assert {item.answer["label"] for item in items} == {"first", "second"}
