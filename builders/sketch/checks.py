@@ -11,7 +11,7 @@ from builders.sketch.audits import AUDITS
 from builders.sketch.plots import PLOTS
 from builders.sketch.render import CANVAS
 from builders.sketch.schema import ORDER_SUMMARIES, ORDERS, PARTS
-from schemas import Check, CheckSet, Figure, View
+from schemas import Alike, Check, CheckSet, Figure, View
 
 _PART = PARTS.row_id_sql("p")
 _PAIR = ORDERS.row_id_sql("o")
@@ -347,8 +347,20 @@ _CALIBRATION = Figure(
     high=0.98,
 )
 
+_SAME_DRAWING = Alike(
+    "nearly_same_drawing",
+    "Drawings that are nearly the same lines, wherever and in whatever order they were drawn.",
+    "sketches",
+    "strokes",
+    "strokes",
+    severity="info",
+    leak="info",
+    advice="Simple things (a circle, a line) are drawn alike by nature. Look: of rich drawings it is a copy.",
+)
+
 CHECKS = CheckSet(
     checks=(
+        _SAME_DRAWING,
         _STROKES, _COUNTS, _TURNS, _OWN_STROKES, _SHARED_STROKE, _STEPS, _AREAS, _RUNS, _SPLIT, _CATEGORY_LEAK,
         _DRAWER_LEAK, _KEY_LEAK, _TWICE, _UNNAMED, _HIDDEN, _OUTSIDE, _LONG, _STALE, _STALE_SUMMARY, _PERMUTATION,
         _NEIGHBOURS, _OPTIONS, _ASKED, _SPEARMAN, _ENTROPY, _CEILING, _REPAIRS, _STOPPED, _CALIBRATION,

@@ -6,7 +6,7 @@ A01 (a file that is missing, empty, no sound or broken) is no check: such record
 from __future__ import annotations
 
 from builders.vaani.sqltext import clips, said, setting, tagged
-from schemas import Check, Figure, Strange
+from schemas import Alike, Check, Figure, Strange
 
 LISTEN = "Listen to some; if they are good, change the threshold in collection.toml, else leave them out."
 RECORD = "Tell the recorder's makers; ask for the clip again."
@@ -163,43 +163,14 @@ EXACT = Check(
     advice="One of them stays (test before train); see whether their transcripts agree.",
 )
 
-# Candidates share at least one 16-bit word at the same shift and are about as long. Where there are few clips, all
-# pairs of about the same length are compared, so that a copy is found even if no word survived.
-NEAR = Check(
+NEAR = Alike(
     "A14.nearly_same_sound",
     "No two clips are the same recording in another form",
-    "warn",
     "utterances",
-    f"""WITH prints AS (
-    SELECT utterance_id AS u, duration_s AS d, pcm_digest, fingerprint AS f, len(fingerprint) AS n
-    FROM utterances WHERE len(fingerprint) > 0
-), words AS (
-    SELECT u, d, unnest(f) AS word, generate_subscripts(f, 1) AS place FROM prints
-), common AS (
-    SELECT word FROM words GROUP BY word HAVING count(*) BETWEEN 2 AND 1000
-), pairs AS (
-    SELECT a.u AS a, b.u AS b, a.place - b.place AS shift
-    FROM words a JOIN common USING (word) JOIN words b USING (word)
-    WHERE a.u < b.u AND abs(a.d - b.d) <= {setting("near_duplicate_s")} AND abs(a.place - b.place) <= 8
-    GROUP BY ALL HAVING count(*) >= 2
-    UNION
-    SELECT a.u, b.u, s.shift FROM prints a JOIN prints b
-        ON a.u < b.u AND abs(a.d - b.d) <= {setting("near_duplicate_s")} CROSS JOIN range(-4, 5) s(shift)
-    WHERE (SELECT count(*) FROM prints) <= 300
-), aligned AS (
-    SELECT pairs.a, pairs.b, list_zip(
-        x.f[greatest(1, 1 + shift) : least(x.n, y.n + shift)], y.f[greatest(1, 1 - shift) : least(y.n, x.n - shift)]
-    ) AS pair
-    FROM pairs JOIN prints x ON x.u = pairs.a JOIN prints y ON y.u = pairs.b WHERE x.pcm_digest <> y.pcm_digest
-), compared AS (
-    SELECT a, b, max(len(pair)) AS frames,
-        min(list_sum(list_transform(pair, lambda p: bit_count(xor(p[1], p[2])))) / (16.0 * len(pair))) AS differ
-    FROM aligned WHERE len(pair) >= 12 GROUP BY a, b
-)
-SELECT b AS id, format('like {{}}: {{}} of the bits differ', a, round(differ, 3)) AS message FROM compared
-WHERE differ <= least({setting("near_duplicate_bits")}, 0.46 - 1.2 / sqrt(frames))""",
-    ("settings",),
-    "Listen to both: a copy in another codec, with noise or reverberation. Keep one, or keep them in one split.",
+    "fingerprint",
+    "audio",
+    apart="pcm_digest",  # the same samples are A13's
+    advice="Listen to both: a copy in another codec, with noise or reverberation. Keep one, or keep them in one split.",
 )
 
 REJECTED = Figure(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from builders.vaani.sqltext import clips, setting, tagged
-from schemas import Check
+from builders.vaani.sqltext import clips, tagged
+from schemas import Alike, Check
 
 _LABEL = "Correct the label, or add its spelling under [aliases] in collection.toml."
 
@@ -64,23 +64,13 @@ LABELS = (
         "image_id || ' is not in images'",
         "Give the images with --source images=DIR, or correct the path.",
     ),
-    Check(
+    Alike(
         "M1.same_image",
-        "No image is there twice",
-        "warn",
+        "No image is there twice, as it is or cropped or encoded again",
         "images",
-        f"""WITH parts AS (
-    SELECT image_id, sha256, ('0x' || phash)::UBIGINT AS bits, part, substr(phash, 1 + 4 * part, 4) AS word
-    FROM images CROSS JOIN range(4) r(part)
-), pairs AS (
-    SELECT DISTINCT a.image_id AS a, b.image_id AS b, a.sha256 = b.sha256 AS same,
-        bit_count(xor(a.bits, b.bits)::BIT) AS distance
-    FROM parts a JOIN parts b USING (part, word) WHERE a.image_id < b.image_id
-)
-SELECT b AS id, format('{{}} {{}}', CASE WHEN same THEN 'same bytes as' ELSE 'looks like' END, a) AS message FROM pairs
-WHERE same OR distance <= {setting("image_distance")}""",
-        ("settings",),
-        "One picture under two names leaks between splits unseen: give both one name.",
+        "image",
+        "image",
+        advice="One picture under two names leaks between splits unseen: give both one name.",
     ),
     Check(
         "M1.image_place",

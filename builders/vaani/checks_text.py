@@ -1,10 +1,10 @@
-"""Checks T1 to T8 and X1: transcripts, by their mark-up, script, language, rate, and by what should not be in them."""
+"""Checks T1 to T9 and X1: transcripts, by their mark-up, script, language, rate, and by what should not be in them."""
 
 from __future__ import annotations
 
 from builders.vaani.checks_audio import LISTEN, RULES
 from builders.vaani.sqltext import STRIP, clips, said, setting, tagged
-from schemas import Check, Figure
+from schemas import Alike, Check, Figure
 
 REWRITE = "Send it back to the transcriber with the rule that it breaks."
 _ISSUES = "array_to_string(transcript_issues, ', ')"
@@ -137,6 +137,16 @@ TEXT_CHECKS = (
         "T7.tags", "Where names are personal, a sound file holds no words", "utterances", "utterance_id", personal=True
     ),
     tagged("T7.image_tags", "Where names are personal, a picture holds no words", "images", "image_id", personal=True),
+    Alike(
+        "T9.nearly_same_text",
+        "No two clips have nearly the same words",
+        "utterances",
+        "text_clean",
+        "text",
+        severity="info",
+        leak="warn",
+        advice="Free speech hardly repeats itself over eight words: one was copied, or both were read.",
+    ),
     Check(
         "T8.repeated_text",
         "A speaker does not say the same of one image again and again",

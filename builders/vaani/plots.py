@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from builders.vaani.spectrogram import spectrogram
-from schemas import Check, Figure, Plot, Strange
+from schemas import Alike, Check, Figure, Plot, Strange
 
 _SPREAD = {
     "duration_s": ("Length", "s"),
@@ -88,7 +88,7 @@ FROM judged WHERE votes IS NOT NULL AND votes <> 0 GROUP BY 1 ORDER BY 1""",
 _CAPTION = "concat_ws(' · ', language, district, round(duration_s, 1) || ' s', left(transcript, 80))"
 
 
-def heard(checks: Sequence[Check | Figure | Strange]) -> tuple[Plot, ...]:
+def heard(checks: Sequence[Check | Figure | Strange | Alike]) -> tuple[Plot, ...]:
     """Clips to listen to: some of each language, some of each kind of finding, and the images that have findings."""
     samples = f"""SELECT facet, id, caption FROM (
     SELECT coalesce(language, 'unknown') AS facet, utterance_id AS id, {_CAPTION} AS caption,
@@ -105,7 +105,7 @@ def heard(checks: Sequence[Check | Figure | Strange]) -> tuple[Plot, ...]:
     )  # fmt: skip
 
 
-def _examples(checks: Sequence[Check | Figure | Strange], table: str) -> str:
+def _examples(checks: Sequence[Check | Figure | Strange | Alike], table: str) -> str:
     """SQL for two findings of each of VAANI's own checks of a table."""
     names = ", ".join(f"'{check.name}'" for check in checks if not isinstance(check, Figure) and check.table == table)
     return f"""SELECT facet, id, caption FROM (

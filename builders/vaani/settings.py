@@ -44,17 +44,12 @@ THRESHOLDS = (
     Threshold("max_zero_runs", 0, "runs", "A10: dropouts that need no look; noise gates make them too"),
     Threshold("min_snr_db", 15, "dB", "A11: least distance of speech from noise (percentiles) that needs no look"),
     Threshold("min_bandwidth_hz", 4200, "Hz", "A12: bandwidth of a clip of 16 kHz and more that needs no look"),
-    Threshold(
-        "near_duplicate_bits", 0.30, "", "A14: share of fingerprint bits in which near duplicates differ at most"
-    ),
-    Threshold("near_duplicate_s", 0.5, "s", "A14: most that near duplicates differ in length"),
     Threshold("min_script_share", 0.5, "", "T2: least share of letters in the language's script"),
     Threshold("warn_script_share", 0.95, "", "T2: share of letters in the language's script that needs no look"),
     Threshold("min_rate", 5, "1/s", "T5: fewest letters and marks per second of speech"),
     Threshold("max_rate", 25, "1/s", "T5: most letters and marks per second of speech"),
     Threshold("max_repeats", 1, "clips", "T8: clips of one speaker and image that may have one text"),
     Threshold("leak_letters", 20, "code points", "S1: shortest text whose repetition in another split is a leak"),
-    Threshold("image_distance", 3, "bits", "M1: perceptual hashes this near are the same picture"),
     Threshold("max_asr_wer", 0.6, "", "X1: word error rate against a recogniser that needs no look"),
     Threshold("split_tolerance", 0.05, "", "S3: most difference of a split's share of hours from its aim, all strata"),
 )

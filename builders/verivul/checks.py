@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from builders.verivul.audits import AUDITS
 from builders.verivul.plots import PLOTS
-from schemas import Check, CheckSet, Figure
+from schemas import Alike, Check, CheckSet, Figure
 
 CHECKS = CheckSet(
     checks=(
@@ -70,6 +70,11 @@ CHECKS = CheckSet(
             "(PARTITION BY v.code, s.code) AS first FROM pairs p JOIN programs v ON v.program_id = p.vulnerable_id "
             "JOIN programs s ON s.program_id = p.safe_id) WHERE pair_id <> first",
             needs=("programs",), advice="Take one of the two commits out of commits.toml.",
+        ),
+        Alike(
+            "nearly_same_program", "No program of a pair is nearly one of another pair, names and comments apart.",
+            "programs", "code", "code", apart="pair_id",
+            advice="Two fixes of the same function, or a fix that was taken over into another branch: group the pairs.",
         ),
         Check(
             "replay_disagrees", "A vulnerable program fails under the sanitizers, too.", "info", "programs",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from builders.vigor.audits import AUDITS
 from builders.vigor.checks_generated import GENERATED
 from builders.vigor.plots import PLOTS
-from schemas import Check, CheckSet, View
+from schemas import Alike, Check, CheckSet, View
 
 BOX_FITS = View(
     "box_fits",
@@ -183,9 +183,19 @@ _FRAMES = Check(
     " ON c.source = i.source AND c.clip = i.clip WHERE g.frames IS NOT NULL AND len(g.frames) <> n",
     needs=("images",),
 )
+_SAME_PICTURE = Alike(
+    "same_picture",
+    "No picture is there twice under two names, as it is or cropped or encoded again.",
+    "images",
+    "image",
+    "image",
+    apart="clip",
+    advice="Sources share pictures: what is asked of one is asked twice. Keep one, or join their annotations.",
+)
 CHECKS = CheckSet(
     checks=(
-        _SIZES, _LICENCE, _CONTRADICTED, _CONTRADICTED_ROWS, _ONE_BOX, _AREA, _POLYGON_AREA, _TINY, _SAME_BOX, _FRAMES,
+        _SIZES, _LICENCE, _SAME_PICTURE, _CONTRADICTED, _CONTRADICTED_ROWS, _ONE_BOX, _AREA, _POLYGON_AREA, _TINY,
+        _SAME_BOX, _FRAMES,
         _ENDS, _TWICE, _INSIDE, _COLOURS, _ABSENT, _BOTH, *GENERATED,
     ),
     views=(BOX_FITS, CONTRADICTED),

@@ -1,7 +1,7 @@
 """C02, C04 and C13: references, their numbering, and the whole sequences that are made from them."""
 
 from builders.virogym.schema import AMINO_ACIDS, NUMBERING, PROTEINGYM, REFERENCES, VARIANTS
-from schemas import Check
+from schemas import Alike, Check
 
 ID = VARIANTS.row_id_sql()
 
@@ -57,6 +57,15 @@ WHERE kind IS NULL OR kind IN ('stop', 'wt', 'syn') OR "DMS_score" IS DISTINCT F
 # assays whose sums of row hashes differ (equal by chance: one in 1.8e19), and in those that have a variant twice.
 
 REFERENCE_CHECKS = (
+    Alike(
+        "C04_nearly_same_protein",
+        "References of which nine in ten residues are the same, so that their assays are no independent evidence.",
+        "references",
+        "sequence",
+        "protein",
+        severity="info",
+        advice="Strains of one virus are alike by nature: count them as one where results are averaged (cluster_90).",
+    ),
     Check(
         "C02_numbering",
         "A numbering map gives each position of its reference one number of the field, and its right residue.",

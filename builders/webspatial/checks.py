@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from builders.webspatial.audits import AUDITS
-from schemas import Check, CheckSet, Figure, Plot
+from schemas import Alike, Check, CheckSet, Figure, Plot
 
 CHECKS = CheckSet(
     checks=(
@@ -48,6 +48,15 @@ CHECKS = CheckSet(
             "block",
             "scenes",
             "SELECT scene_id AS id FROM scenes WHERE asked AND meshes_agree < 0.97 * meshes_compared",
+        ),
+        Alike(
+            "same_scene",
+            "No two scenes look nearly alike.",
+            "scenes",
+            "screenshot",
+            "image",
+            severity="info",
+            advice="A page that was captured twice, or that two applications share: ask about one of them.",
         ),
         Check(
             "may_be_passed_on",

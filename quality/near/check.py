@@ -18,7 +18,7 @@ from quality.near.store import Pairs, Searcher
 from quality.near.strokes import Drawings
 from schemas import Alike, Check, Figure, Severity
 
-LEAST = {"text": 0.7, "code": 0.7, "protein": 0.9, "image": 0.9, "audio": 0.7, "strokes": 0.98}
+LEAST = {"text": 0.7, "code": 0.7, "protein": 0.9, "image": 0.95, "audio": 0.7, "strokes": 0.98}
 """How alike rows must be where a check does not say: share of common pieces (text, code), identity (protein),
 correlation of the dots, bits that agree, 1 less the mean distance of points in sizes of the drawing."""
 

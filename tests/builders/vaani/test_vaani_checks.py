@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from builders.vaani.builder import BUILDER
@@ -86,20 +85,6 @@ def test_the_same_sound_twice_keeps_the_one_in_test(bench) -> None:
     assert not bench.failing("A13.same_sound", rows[0], bench.row(utterance_id="d", pcm_digest="other"))
 
 
-def test_near_duplicates_are_found_among_few_and_among_many(bench) -> None:
-    prints = np.random.default_rng(1).integers(0, 65536, (400, 60)).tolist()
-    prints[1] = [*prints[0][2:], 1, 2]
-    prints[1][5] ^= 0b1011
-    rows = [
-        bench.row(utterance_id=f"{index:03d}", pcm_digest=str(index), fingerprint=found)
-        for index, found in enumerate(prints)
-    ]
-    assert bench.failing("A14.nearly_same_sound", *rows[:40]) == {"001"}
-    assert bench.failing("A14.nearly_same_sound", *rows) == {"001"}
-    assert not bench.failing("A14.nearly_same_sound", *rows[1:])
-    assert not bench.failing("A14.nearly_same_sound", rows[0], bench.row(**{**rows[1], "duration_s": 5.0}))
-
-
 def test_a_text_that_one_speaker_repeats_about_one_image(bench) -> None:
     rows = [bench.row(utterance_id=name, image_id=image) for name, image in (("a", "i"), ("b", "i"), ("c", "j"))]
     assert bench.failing("T8.repeated_text", *rows) == {"a", "b"}
@@ -128,17 +113,7 @@ def test_words_in_files_warn_where_no_name_is_personal(bench) -> None:
     assert not bench.failing("M1.image_tags", bench.row(), images=images)
 
 
-def test_images_that_are_the_same_or_look_it(bench) -> None:
-    images = [
-        image("a", "00ff00ff00ff00ff"),
-        image("b", "00ff00ff00ff00f8"),
-        image("c", "ff00ff00ff00ff00"),
-        image("d", "00ff00ff00ff0f00"),
-    ]
-    assert bench.failing("M1.same_image", bench.row(), images=images) == {"b"}
-    twins = [image("a", "0" * 16, "same"), image("b", "f" * 16, "same")]
-    assert not bench.failing("M1.same_image", bench.row(), images=twins[:1])
-    assert bench.failing("M1.same_image", bench.row(), images=[twins[0], {**twins[0], "image_id": "b"}]) == {"b"}
+def test_an_image_that_says_where_it_was_taken(bench) -> None:
     assert bench.failing("M1.image_place", bench.row(), images=[image("a", "0" * 16, has_location=True)]) == {"a"}
 
 
@@ -324,7 +299,7 @@ def test_what_the_sample_does_not_plant_is_not_found(findings) -> None:
     assert findings["A08.some_clipping"] == {"1204"}  # Reverberation made it louder.
     assert "1109" in findings["A10.dropouts"]
     assert findings["A14.nearly_same_sound"] <= {"1001", "1201", "1202", "1203", "1204"}
-    assert len(findings["A14.nearly_same_sound"]) >= 3
+    assert len(findings["A14.nearly_same_sound"]) == 4  # A copy of the first in other codecs, noise, and reverberation.
     assert {"1403", "1404"} <= findings["T1.style"]
     # Among the strangest clips is one with a planted fault of sound.
     assert findings["A16.strange"] & set.union(*(SAMPLE[name] for name in SAMPLE if name[0] == "A"))
