@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("rlemasklib", reason="needs goldsmith[sketch]")
 
-from audit_way import answer, check, results, run, wrong
+from audit_way import answer, check, results, run, wrong  # pyright: ignore[reportMissingImports]
 from made_sketch import folder, some
 
 from builders.sketch.audits import BOXES

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("rlemasklib", reason="needs goldsmith[vigor]")
 
-from audit_way import go
+from audit_way import go  # pyright: ignore[reportMissingImports]
 from click.testing import CliRunner
 
 from builders.build import build
