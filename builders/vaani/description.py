@@ -86,7 +86,19 @@ def _existing(folder: Path, collection: Collection) -> Collection:
         if not paths:
             raise GoldsmithError(f"[collection.toml > tables] {pattern} is not in the folder: correct the path")
         found += [path for path in paths if path not in found]
+    _check_images(folder, collection.images)
     return replace(collection, tables=tuple(found))
+
+
+def _check_images(folder: Path, images: Mapping[str, Any]) -> None:
+    """Refuse a table or a folder of images that is not there, for it would be taken for a collection without any."""
+    if images and not images.keys() & {"table", "folder"}:
+        raise GoldsmithError("[collection.toml > images] has no table and no folder: name one of them")
+    for key, there in (("table", Path.is_file), ("folder", Path.is_dir)):
+        if key in images and not there(folder / images[key]):
+            raise GoldsmithError(
+                f"[collection.toml > images > {key}] {images[key]} is not in the folder: correct the path"
+            )
 
 
 def read_description(content: bytes) -> Collection:
