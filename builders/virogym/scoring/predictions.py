@@ -9,11 +9,14 @@ One file is for one task, which its columns name:
 
 CSV (also gzipped), TSV, Parquet or JSON lines, by the file's suffix. Every score is a finite number. A whole assay,
 serum or window may be left out and is counted as such; within one that is there, every row that is scored must be.
+What could be read in two ways is refused: a column that is there twice, the columns of two tasks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,10 +65,16 @@ class Predictions:
             GoldsmithError: it is absent or no table, lacks a column, names a row twice, or a score is no finite number.
         """
         table = _table(path)
-        for task, group in _GROUP.items():
-            items = [item for item in _ITEMS[task] if item in table.columns]
-            if group in table.columns and items and "score" in table.columns:
-                return cls._of(path.name, task, (group, items[0]), table)
+        found = [
+            (task, (group, items[0]))
+            for task, group in _GROUP.items()
+            if group in table.columns and (items := [item for item in _ITEMS[task] if item in table.columns])
+        ]
+        if len(found) > 1:
+            both = " and ".join("/".join(keys) for _, keys in found)
+            raise GoldsmithError(f"[{path.name}] has the columns of {len(found)} tasks ({both}): write a file for each")
+        if found and "score" in table.columns:
+            return cls._of(path.name, *found[0], table)
         forms = "; ".join(f"{group}, {' or '.join(_ITEMS[task])}, score" for task, group in _GROUP.items())
         raise GoldsmithError(f"[{path.name}] has the columns {', '.join(table.columns)}: give {forms}")
 
@@ -80,9 +89,11 @@ class Predictions:
         with_split = task == "dms" and "split" in table.columns
         columns = [*keys, *(["split"] if with_split else [])]
         for column in (*columns, "score"):
-            if table[column].dtype.is_nested() or table[column].dtype.is_temporal():
-                kind = str(table[column].dtype).partition("(")[0]
-                raise GoldsmithError(f"[{name} > {column}] holds {kind}, not plain values: write text and numbers")
+            kind = table[column].dtype
+            plain = kind.is_numeric() or kind in (pl.String, pl.Categorical, pl.Enum, pl.Null)
+            if not plain:
+                word = str(kind).partition("(")[0]
+                raise GoldsmithError(f"[{name} > {column}] holds {word}, not plain values: write text and numbers")
         score = table["score"].cast(pl.Float64, strict=False)
         rows = table.select(*(pl.col(column).cast(pl.String) for column in columns), score=score)
         if not rows.height:
@@ -95,9 +106,10 @@ class Predictions:
         bad = rows.select((pl.col("score").is_null() | ~pl.col("score").is_finite()).arg_true()).to_series()
         if bad.len():
             row, value = bad[0], table["score"][bad[0]]
+            what = "is empty" if value is None else f"{value!r} is no finite number"
             more = f" ({bad.len():,} rows)" if bad.len() > 1 else ""
             raise GoldsmithError(
-                f"[{name} > row {row + 1} > score] {value!r} is no finite number{more}: give every row one, "
+                f"[{name} > row {row + 1} > score] {what}{more}: give every row a number, "
                 f"or leave the whole {keys[0].removesuffix('_id')} out"
             )
         if with_split and not set(rows["split"].unique()) <= set(SPLITS):
@@ -110,18 +122,49 @@ class Predictions:
 def _table(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise GoldsmithError(f"[{path}] is no file: give predictions as {_READERS}")
+    if not path.stat().st_size:
+        raise GoldsmithError(f"[{path.name}] is empty: give predictions as {_READERS}")
     ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
     try:
         if ending == "parquet":
             return pl.read_parquet(path)
         if ending in ("csv", "tsv"):
-            return pl.read_csv(path, separator="," if ending == "csv" else "\t", infer_schema=False)
+            return _separated(path, "," if ending == "csv" else "\t")
         if ending in ("jsonl", "ndjson"):
             return pl.read_ndjson(path, infer_schema_length=10_000)
-    except (PolarsError, UnicodeDecodeError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise GoldsmithError(f"[{path.name}] cannot be read ({reason}): write it as {_READERS}") from None
+    except (PolarsError, UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
+        where, reason = "", str(error).strip().splitlines()[0]
+        if ending in ("jsonl", "ndjson"):
+            where, reason = next(_broken_lines(path), ("", reason))
+        raise GoldsmithError(f"[{path.name}{where}] cannot be read ({reason}): write it as {_READERS}") from None
     raise GoldsmithError(f"[{path.name}] has an unknown form: give {_READERS}")
+
+
+def _separated(path: Path, separator: str) -> pl.DataFrame:
+    """A table of text. Polars renames a second column of a name and says nothing, so the header is read as a row."""
+    header = pl.read_csv(path, separator=separator, infer_schema=False, has_header=False, n_rows=1)
+    names = ["" if name is None else str(name) for name in header.row(0)]
+    twice = sorted({name for name in names if names.count(name) > 1 and name})
+    if twice:
+        raise GoldsmithError(f"[{path.name} > {twice[0]}] is the name of {names.count(twice[0])} columns: keep one")
+    return pl.read_csv(path, separator=separator, infer_schema=False)
+
+
+def _broken_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines that are no JSON object: where, and why."""
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        try:
+            row = json.loads(line, parse_constant=_no_constant) if line.strip() else {}
+            if not isinstance(row, dict):
+                yield f" > line {number}", "no JSON object"
+        except UnicodeDecodeError:
+            yield f" > line {number}", "no UTF-8"
+        except ValueError as error:
+            yield f" > line {number}", str(error)
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is no number of JSON")
 
 
 def _refuse_twice(name: str, rows: pl.DataFrame, columns: Sequence[str]) -> None:
@@ -171,9 +214,10 @@ def refuse_unknown(predictions: Predictions, known: pl.DataFrame) -> None:
         return
     first = stray.row(0, named=True)
     word = group.removesuffix("_id")
+    more = f" ({stray.height:,} such rows)" if stray.height > 1 else ""
     if known.filter(pl.col(group) == first[group]).height:
         raise GoldsmithError(
-            f"[{predictions.name} > {first[group]}] {first[item]} is no row of this {word} ({stray.height:,} such "
-            f"rows): name it as the dataset's {item}"
+            f"[{predictions.name} > {first[group]}] {first[item]} is no row of this {word}{more}: "
+            f"name it as the dataset's {item}"
         )
     raise GoldsmithError(f"[{predictions.name}] {first[group]} is no {word} of this dataset: score the right release")

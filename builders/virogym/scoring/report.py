@@ -9,6 +9,7 @@ from typing import Any
 
 from builders.virogym.scoring import emergence, neutralisation
 from builders.virogym.scoring.metrics import METRICS
+from schemas import GoldsmithError
 
 _GROUPS = {"dms": "assays", "neutralisation": "sera", "emergence": "windows"}
 HEADINGS = {"spearman": "Spearman", "auc": "AUC", "mcc": "MCC", "ndcg": "NDCG", "top_recall": "top 10 %"}
@@ -31,7 +32,13 @@ class ScoreReport:
     @property
     def items(self) -> tuple[tuple[str, str, float], ...]:
         """Of each assay of mutations, and each window and label of emergence: its id, what it measures, and the model's
-        Spearman (tie-safe) or AUROC above chance, 0 to 1. Sera are too many and too alike to be items."""
+        Spearman (tie-safe) or AUROC above chance, 0 to 1.
+
+        Raises:
+            GoldsmithError: the predictions are of titres: sera are too many and too alike to be items.
+        """
+        if self.result["task"] == "neutralisation":
+            raise GoldsmithError(f"[{self.result['predictions']}] sera are no items: leave --items out")
         found = []
         for section in self.result.get("sections", ()):
             for assay in section["assays"] if not section["split"] else ():
@@ -65,7 +72,7 @@ def _plain(value: Any) -> Any:
 def number(value: float | None, width: int = 0, digits: int = 3) -> str:
     """A value to so many digits, or a dash where it is not defined."""
     undefined = value is None or math.isnan(value)
-    return ("-" if undefined else f"{value:.{digits}f}").rjust(width)
+    return ("-" if undefined else f"{value:z.{digits}f}").rjust(width)
 
 
 def _dms(result: Mapping[str, Any]) -> list[str]:

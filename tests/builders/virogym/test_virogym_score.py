@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -97,7 +98,10 @@ def test_predictions_of_stops_are_left_aside_and_counted(folder, some):
         (lambda p: pl.concat([p, p[:2]]), "A_cell_entry M1A is there twice (2 such rows): keep one"),
         (lambda p: p.with_columns(score=pl.lit(float("nan"))), "nan is no finite number"),
         (lambda p: p.with_columns(score=pl.lit("high")), "'high' is no finite number"),
-        (lambda p: p.with_columns(score=pl.lit(None, pl.Float64)), "None is no finite number"),
+        (lambda p: p.with_columns(score=pl.lit(None, pl.Float64)), "score] is empty (1,154 rows): give every row a"),
+        (lambda p: p.with_columns(score=pl.lit(True)), "score] holds Boolean, not plain values"),
+        (lambda p: p.with_columns(assay_id=pl.lit(b"A\xff")), "assay_id] holds Binary, not plain values"),
+        (lambda p: p.with_columns(serum_id=pl.lit("s"), strain_id=pl.lit("t")), "has the columns of 2 tasks"),
         (lambda p: p.with_columns(score=pl.lit(float("inf"))), "inf is no finite number"),
         (lambda p: pl.concat([p, p[:1].with_columns(mutant=pl.lit("M1Z"))]), "M1Z is no row of this assay"),
         (lambda p: pl.concat([p, p[:1].with_columns(assay_id=pl.lit("Q"))]), "Q is no assay of this dataset"),
@@ -120,11 +124,17 @@ def test_bad_predictions_end_in_one_line(folder, some, tmp_path, change, message
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("p.csv", b"", "cannot be read"),
+        ("p.csv", b"", "is empty"),
+        ("p.csv", b"assay_id,mutant,score,score\nA,B,1,2\n", "p.csv > score. is the name of 2 columns: keep one"),
+        ("p.tsv", b"\xef\xbb\xbfassay_id\tassay_id\tmutant\tscore\nA\tA\tB\t1\n", "assay_id. is the name of 2 columns"),
+        ("p.csv.gz", gzip.compress(b"assay_id,mutant,score\nA,B,1\n")[:-9], "p.csv.gz. cannot be read"),
         ("p.csv", b"assay_id,mutant,score\nA,B\xff\xfe,1\n", "cannot be read"),
         ("p.csv", b"assay_id,mutant,score\nA,B,1,2,3\n", "cannot be read"),
         ("p.parquet", b"PAR1 is how it starts", "cannot be read"),
-        ("p.jsonl", b'{"assay_id": 1\n', "cannot be read"),
+        ("p.jsonl", b'{"assay_id": 1\n', "p.jsonl > line 1. cannot be read"),
+        ("p.jsonl", b'{"assay_id": "A"}\n{"score": NaN}\n', "line 2. cannot be read .NaN is no number of JSON"),
+        ("p.jsonl", b'{"assay_id": "A"}\n[1]\n', "line 2. cannot be read .no JSON object"),
+        ("p.jsonl", b'{"assay_id": "\xff"}\n', "line 1. cannot be read .no UTF-8"),
         ("p.xlsx", b"PK", "unknown form"),
     ],
 )
@@ -194,6 +204,16 @@ def test_titre_predictions_may_hold_strains_without_a_titre_but_no_strangers(fol
     stranger = known[:1].with_columns(strain_id=pl.lit("X"))
     with pytest.raises(GoldsmithError, match="X is no row of this serum"):
         Scorer(folder).score(Predictions.of("h", "neutralisation", pl.concat([known, stranger])))
+
+
+def test_items_are_assays_and_windows_and_sera_are_refused_as_items(folder, some):
+    assert {item for item, _, _ in Scorer(folder).score(Predictions.of("p", "dms", some)).items} == set(
+        some["assay_id"]
+    )
+    rows = baselines.predict("hamming", folder, {})
+    titres = Scorer(folder).score(Predictions.of("p", "neutralisation", rows))
+    with pytest.raises(GoldsmithError, match="sera are no items: leave --items out"):
+        _ = titres.items
 
 
 def test_windows_are_in_the_order_of_time_and_unlabelled_candidates_are_left_aside(folder):
