@@ -12,7 +12,7 @@ from quality.anomalies import check as anomalies
 from quality.connect import Session
 from quality.ledger import Ledger
 from quality.near import check as near
-from quality.near.rows import Other, unmatched
+from quality.near.rows import Other, refuse_unmatched
 from quality.unique import as_check, check_unique
 from schemas import Alike, Check, CheckSet, Figure, GoldsmithError, Plot, Strange, Unique, View
 
@@ -41,13 +41,9 @@ class OwnChecks:
     """A dataset's own checks, for several threads: each takes the next one that nobody has taken."""
 
     def __init__(self, checks: CheckSet, against: Sequence[Other] = ()) -> None:
-        """Look at what is asked for.
-
-        Raises:
-            GoldsmithError: there is nothing to compare with something of `against`.
-        """
-        unmatched([check for check in checks.checks if isinstance(check, Alike)], against)
+        self._alikes = [check for check in checks.checks if isinstance(check, Alike)]
         self._against = against
+        self._compared: set[str] = set()
         self._left = deque(enumerate(checks.checks))
 
     def run(self, ledger: Ledger) -> list[int]:
@@ -75,7 +71,10 @@ class OwnChecks:
         absent = missing(ledger.session, (check.table, *needs))
         why = f"the dataset has no {', '.join(absent)}"
         if isinstance(check, Alike):
-            near.skip_alike(ledger, check, why) if absent else near.check_alike(ledger, check, self._against)
+            if absent:
+                near.skip_alike(ledger, check, why)
+            else:
+                self._compared.update(near.check_alike(ledger, check, self._against))
         elif absent:
             ledger.skip(_shown(check), why)
         elif isinstance(check, Unique):
@@ -86,6 +85,14 @@ class OwnChecks:
             ledger.figure(check)
         else:
             ledger.check(check)
+
+    def refuse_unmatched(self) -> None:
+        """Once all ran, refuse what nothing was compared with.
+
+        Raises:
+            GoldsmithError: something of `against` holds nothing of a kind that the dataset compares.
+        """
+        refuse_unmatched(self._alikes, self._against, self._compared)
 
 
 def _shown(check: Check | Figure | Unique | Strange) -> Check | Figure:

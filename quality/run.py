@@ -134,6 +134,7 @@ def _side_by_side(
         with beside(own, "more") as more:
             also = left.run(more)
             ledger.append((own, done.result()), (more, also))
+    left.refuse_unmatched()
     check_audits(ledger, checks.audits)
     return measured
 

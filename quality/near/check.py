@@ -38,8 +38,8 @@ def skip_alike(ledger: Ledger, alike: Alike, why: str) -> None:
         ledger.skip(check, why)
 
 
-def check_alike(ledger: Ledger, alike: Alike, against: Sequence[Other] = ()) -> None:
-    """Run an `Alike` over its table, and against other datasets and evaluation sets.
+def check_alike(ledger: Ledger, alike: Alike, against: Sequence[Other] = ()) -> list[str]:
+    """Run an `Alike` over its table, and against other datasets and evaluation sets; the names of those of its kind.
 
     Raises:
         GoldsmithError: the check's column does not fit, or something to compare with cannot be read.
@@ -54,6 +54,7 @@ def check_alike(ledger: Ledger, alike: Alike, against: Sequence[Other] = ()) -> 
             search = _Search(alike, rows, [one for _, one in theirs], Path(folder))
             search.run()
             _report(ledger, alike, rows, theirs, search)
+        return [other.name for other, _ in theirs]
     finally:
         for con in connections:
             con.close()

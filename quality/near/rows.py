@@ -5,7 +5,7 @@ Rows are numbered by split and id, so what is found does not depend on the order
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -227,15 +227,20 @@ def connection(session: Session) -> duckdb.DuckDBPyConnection:
     return con
 
 
-def unmatched(alikes: Sequence[Alike], others: Sequence[Other]) -> None:
-    """Refuse datasets that share no kind with this one.
+def refuse_unmatched(alikes: Sequence[Alike], others: Sequence[Other], compared: Collection[str]) -> None:
+    """Refuse something to compare with that holds nothing of any kind that this dataset compares.
+
+    Args:
+        compared: the names of those that do.
 
     Raises:
-        GoldsmithError: one does.
+        GoldsmithError: one does not.
     """
-    kinds = {alike.kind for alike in alikes}
+    kinds = ", ".join(sorted({alike.kind for alike in alikes}))
     for other in others:
         if not kinds:
             raise GoldsmithError(f"[--against {other.name}] this dataset declares no Alike: add one to its checks")
-        if other.folder is not None and not kinds & {alike.kind for alike in other.alikes}:
-            raise GoldsmithError(f"[--against {other.name}] has no {', no '.join(sorted(kinds))}: nothing to compare")
+        if other.name not in compared:
+            raise GoldsmithError(
+                f"[--against {other.name}] holds none of what this dataset compares ({kinds}): leave it out"
+            )

@@ -192,8 +192,11 @@ def test_what_cannot_be_compared_is_said_in_one_line(folder, tmp_path):
     with pytest.raises(GoldsmithError, match="cannot be read"):
         run(folder, "text", rows, [], against=[Other.of_file(str(broken))])
     other = folder(dataset("image"), {"rows": {"train": [], "test": []}})
-    with pytest.raises(GoldsmithError, match="has no text"):
+    with pytest.raises(GoldsmithError, match=r"holds none of what this dataset compares \(text\)"):
         run(folder, "text", rows, [], against=[Other.of_dataset(other, CheckSet((alike("image"),)))])
+    pictures = {"rows": {"train": [row("a", encoded(pixels(1)))], "test": []}}
+    with pytest.raises(GoldsmithError, match=r"holds none of what this dataset compares \(image\)"):
+        check(folder(dataset("image"), pictures), CheckSet((alike("image"),)), against=[Other.of_file(f"{empty}:q")])
     with pytest.raises(GoldsmithError, match="declares no Alike"):
         Other.of_dataset(other, CheckSet())
     made = folder(dataset("text"), {"rows": {"train": rows, "test": []}})
