@@ -21,7 +21,7 @@ from builders.sketch.index import index
 from builders.sketch.readers import READERS, open_source
 from builders.sketch.render import Rendering, render
 from builders.sketch.schema import SKETCH
-from schemas import DatasetFolder
+from schemas import DatasetFolder, GoldsmithError
 
 if TYPE_CHECKING:
     from builders.sources import Sources
@@ -46,6 +46,11 @@ class Sketch:
     def plan(self, sources: Sources) -> Iterable[Shard]:
         """Shards of drawings by source, then of categories; each entry with its split and what is merged into it."""
         given = [name for name in READERS if name in sources.names and sources.given(name) and sources.allows(name)]
+        if not given:
+            leave = " that may be passed on" if sources.redistributable_only else ""
+            raise GoldsmithError(
+                f"[sketch] no source{leave} is given: give --source NAME=FOLDER of {', '.join(READERS)}, or --sample"
+            )
         known = {name: index(name, sources.path(name)) for name in given}
         split = splits.assign((entry.category, entry.drawer) for name in given for entry in known[name].entries)
         for name in given:

@@ -90,6 +90,8 @@ def read(path: Path, folder: DatasetFolder) -> Given:
     given = Given()
     if path.is_file():
         _lines(path, questions, given)
+        if not (given.orders or given.regions):
+            raise GoldsmithError(f"[{path}] holds no answer: see PROBE.md for its form")
         return given
     if not path.is_dir():
         raise GoldsmithError(f"[{path}] is not there: give the folder of a probe, or a .jsonl file")
@@ -107,26 +109,26 @@ def _summary(path: Path, folder: DatasetFolder) -> Mapping[str, Any] | None:
     if summary is None:
         return None
     if not summary.get("finished"):
-        raise GoldsmithError(f"[{path}] the probe has not finished: run the same command again")
+        raise GoldsmithError(f"[{path}] the probe has not finished: give `goldsmith probe sketch` again, it goes on")
     if summary["dataset"]["sketches"] != drawings_key(folder):
         raise GoldsmithError(f"[{path}] was probed on other drawings than those in {folder.path}: name their folder")
     return summary
 
 
 def _lines(path: Path, questions: Questions, given: Given) -> None:
-    with open(path, encoding="utf-8-sig") as file:
+    with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
-            if not line.strip():
-                continue
             try:
-                record = json.loads(line)
+                if not (text := line.decode("utf-8-sig").strip()):
+                    continue
+                record = json.loads(text)
                 if not isinstance(record, dict):
                     raise ValueError("it is no object")
                 if any(name in record for name in ("map", "box", "mask")):
                     given.regions.append(_region(record, questions))
                 else:
                     given.orders.append(_said(record, questions))
-            except (ValueError, KeyError, TypeError, UnicodeError) as error:
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
                 reason = f"it has no {error}" if isinstance(error, KeyError) else error
                 raise GoldsmithError(f"[{path.name} > line {number}] {reason}: see PROBE.md for its form") from None
             except GoldsmithError as error:

@@ -23,6 +23,7 @@ from builders.sketch.render import CANVAS
 from builders.sketch.sample_model import THINGS
 from builders.sketch.schema import SKETCH
 from builders.sources import Sources
+from schemas import GoldsmithError
 
 
 def test_the_committed_sample_is_what_its_script_makes(tmp_path: Path) -> None:
@@ -148,3 +149,12 @@ def test_a_build_in_workers_is_equal_and_datasets_reads_every_table(tmp_path: Pa
         assert set(row) == set(table.names)
         if "image" in row:
             assert row["image"].size == (CANVAS, CANVAS)
+
+
+def test_a_build_without_a_source_says_which_there_are(tmp_path: Path) -> None:
+    sources = Sources.load(BUILDER.folder, offline=True)
+    with pytest.raises(GoldsmithError, match=r"no source is given: give --source NAME=FOLDER of spg, .*, or --sample"):
+        build(BUILDER, sources, tmp_path / "it", progress=False)
+    given = Sources.load(BUILDER.folder, offline=True, redistributable_only=True, overrides={"spg": tmp_path})
+    with pytest.raises(GoldsmithError, match="no source that may be passed on is given"):
+        build(BUILDER, given, tmp_path / "it", progress=False)

@@ -101,6 +101,9 @@ def test_orders_and_texts_of_another_tool(folder, lines):
     [
         ("{", "line 1"),
         ("[1]", "it is no object"),
+        ("\n\n", "holds no answer"),
+        ("\n\udcff", "line 2] 'utf-8' codec can't decode"),
+        ("[" * 100_000, "maximum recursion depth"),
         ('{"order": ["a"]}', "it has no 'category'"),
         ('{"category": "cow", "order": ["a"]}', "category cow is of 0 sources"),
         ('{"category": "cat", "text": "eye"}', "a text needs options"),
@@ -119,7 +122,7 @@ def test_orders_and_texts_of_another_tool(folder, lines):
 )
 def test_a_bad_line_is_one_line_that_names_it(folder, tmp_path, record, what):
     path = tmp_path / "bad.jsonl"
-    path.write_text(record)
+    path.write_text(record, errors="surrogateescape")
     done = CliRunner().invoke(main, ["score", "sketch", str(path), "-d", str(folder.path)])
     assert done.exit_code == 2, done.output
     assert what in done.output
