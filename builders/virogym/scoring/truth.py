@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import polars as pl
+from polars.exceptions import PolarsError
 
 from schemas import DatasetFolder, GoldsmithError
 
@@ -13,9 +14,13 @@ def table(folder: DatasetFolder, name: str, columns: Sequence[str]) -> pl.DataFr
     """Columns of a table, in the order of its files.
 
     Raises:
-        GoldsmithError: the folder has no such table.
+        GoldsmithError: the folder has no such table, or it cannot be read.
     """
     files = sorted((folder.path / "data" / name).glob("*.parquet"))
     if not files:
         raise GoldsmithError(f"[{folder.path} > {name}] is absent: build virogym, or name its folder with -d")
-    return pl.read_parquet(files, columns=list(columns)).select(columns)
+    try:
+        return pl.read_parquet(files, columns=list(columns)).select(columns)
+    except PolarsError as error:
+        reason = str(error).strip().splitlines()[0]
+        raise GoldsmithError(f"[{folder.path} > {name}] cannot be read ({reason}): build virogym again") from None

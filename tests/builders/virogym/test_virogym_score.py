@@ -153,6 +153,13 @@ def test_a_folder_without_the_table_is_named(tmp_path, some):
         score(DatasetFolder(tmp_path / "empty"), tmp_path / "p.csv")
 
 
+def test_a_table_that_is_cut_off_is_named(tmp_path, some):
+    (tmp_path / "data" / "variants").mkdir(parents=True)
+    (tmp_path / "data" / "variants" / "test-00000-of-00001.parquet").write_bytes(b"PAR1 and no end")
+    with pytest.raises(GoldsmithError, match="variants. cannot be read .*: build virogym again"):
+        Scorer(DatasetFolder(tmp_path)).score(Predictions.of("p", "dms", some))
+
+
 def test_supervised_predictions_are_scored_split_by_split(folder):
     rows = baselines.predict("site-mean", folder, {})
     report = Scorer(folder).score(Predictions.of("s", "dms", rows)).to_json()
