@@ -156,7 +156,7 @@ def test_a_folder_without_the_table_is_named(tmp_path, some):
 def test_a_table_that_is_cut_off_is_named(tmp_path, some):
     (tmp_path / "data" / "variants").mkdir(parents=True)
     (tmp_path / "data" / "variants" / "test-00000-of-00001.parquet").write_bytes(b"PAR1 and no end")
-    with pytest.raises(GoldsmithError, match="variants. cannot be read .*: build virogym again"):
+    with pytest.raises(GoldsmithError, match=r"variants. cannot be read .*: build virogym again"):
         Scorer(DatasetFolder(tmp_path)).score(Predictions.of("p", "dms", some))
 
 
