@@ -27,15 +27,15 @@ _NEAR = 0.36
 """Share of bits around an equal word that may differ."""
 _OVERLAP = 0.8
 """Share of the shorter sound that the longer one must have."""
-_FRAMES = 16_000_000
+_FRAMES = 4_000_000
 """Frames whose words are sorted at a time."""
 
 
 class Sounds:
     """A searcher of `audio`; see `store.Searcher`. Values are lists of numbers of 16 bits.
 
-    Memory: 13 bytes a row, 16 million words of 8 bytes at a time, and the chunk of pairs at hand; the frames lie in a
-    file.
+    Memory: 13 bytes a row, 4 million words at a time (some 80 bytes each while they are sorted and paired), and the
+    chunk of pairs at hand; the frames lie in a file.
     """
 
     reasons: tuple[str, ...] = ("", "no fingerprint, or one too short to be compared")

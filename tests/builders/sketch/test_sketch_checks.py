@@ -19,8 +19,8 @@ from builders.sketch.checks import CHECKS
 from builders.sketch.render import CANVAS
 
 PLANTS: list[Any] = []
-CLEAN = {"points_outside_the_canvas": 1}
-"""What the tables without a plant fail: one of the sample's scenes is drawn so."""
+CLEAN = {"points_outside_the_canvas": 1, "nearly_same_drawing": 70}
+"""What the tables without a plant fail: one of the sample's scenes is drawn so, and its drawings are of few shapes."""
 
 
 def plant(check: str, failures: int = 1) -> Callable[[Callable[[Tables], None]], Callable[[Tables], None]]:
@@ -46,7 +46,12 @@ def test_clean_tables_fire_nothing_but_what_the_sample_holds(tmp_path: Path) -> 
 
 def test_the_whole_sample_fires_what_is_planted_in_it(tmp_path: Path) -> None:
     results = run(folder(tmp_path, sample().tables))
-    assert failed(results) == {"points_outside_the_canvas": 2, "parts_without_names": 10}
+    assert failed(results) == {
+        "points_outside_the_canvas": 2,
+        "parts_without_names": 10,
+        "nearly_same_drawing": 235,
+        "nearly_same_drawing.leakage": 37,
+    }
     spearman = results["entropy_against_human_tau"].figures[0]
     assert spearman.subject == "spg"
     assert spearman.value < -0.9
@@ -64,6 +69,15 @@ def test_every_check_has_a_plant() -> None:
     figures = {"order_entropy", "human_tau", "repaired_drawings", "recognized_share"}  # Reported, never failing.
     assert {plant.values[0] for plant in PLANTS} | figures == {check.name for check in CHECKS.checks}
     assert all(isinstance(check.meaning, str) for check in CHECKS.checks if dataclasses.is_dataclass(check))
+
+
+@plant("nearly_same_drawing")
+def _a_drawing_traced_elsewhere(tables: Tables) -> None:
+    x, y = [0.0, 90, 10, 80, 95, 30, 5, 60], [0.0, 15, 80, 95, 40, 50, 30, 70]
+    traced = ([50 + 0.5 * value for value in x], [9 + 0.5 * value for value in y])
+    for name, (across, down) in {"x/original": (x, y), "x/traced": traced}.items():
+        stroke = {"x": across, "y": down, "t": []}
+        tables["sketches"].append({**tables["sketches"][0], "sketch_id": name, "strokes": [stroke]})
 
 
 @plant("stroke_rows_differ")

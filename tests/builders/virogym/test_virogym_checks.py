@@ -160,6 +160,13 @@ def a_gap_in_the_reference(made: Tables) -> None:
     made["references"][0]["sequence"] = "-" + made["references"][0]["sequence"][1:]
 
 
+@plant("C04_nearly_same_protein")
+def a_strain_with_one_change(made: Tables) -> None:
+    sequence = made["references"][0]["sequence"] * 4
+    for name, changed in {"Strain_A": sequence, "Strain_B": sequence[:30] + "W" + sequence[31:]}.items():
+        made["references"].append({**made["references"][0], "reference_id": name, "sequence": changed})
+
+
 @plant("C05_kind")
 def identity_as_substitution(made: Tables) -> None:
     first(of(made, ENTRY), kind="wt").update(kind="sub", n_mut=1)
