@@ -112,7 +112,8 @@ def test_speakers_and_coverage_are_the_sums_of_the_utterances(sample) -> None:
 def test_only_what_is_planted_stops_the_sample(sample) -> None:
     failed = [check["name"] for check in sample.report["checks"]
               if check["status"] == "failed" and check["severity"] == "block"]  # fmt: skip
-    assert failed == ["T7.personal_data", "T7.tag_data", "T7.tags", "T7.image_tags", "S2.claims"]
+    planted = ["T7.personal_data", "T7.tag_data", "T7.tags", "T7.image_tags", "S2.claims"]
+    assert failed == ["A14.nearly_same_sound.leakage", *planted]
 
 
 def test_the_same_bytes_again(sample, tmp_path) -> None:
