@@ -108,4 +108,4 @@ def test_the_command_finds_the_scorer(tmp_path):
     path.write_text("", encoding="utf-8")
     result = CliRunner().invoke(main, ["score", "verivul", str(path), "-d", str(tmp_path)])
     assert result.exit_code == 2
-    assert "no table programs" in result.output
+    assert "is no finished dataset" in result.output

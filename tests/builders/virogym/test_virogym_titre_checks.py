@@ -39,7 +39,8 @@ def plant(check: str) -> Callable[[Callable[[Tables], None]], Callable[[Tables],
 def test_clean_tables_fire_nothing(tmp_path: Path) -> None:
     results = run(folder(tmp_path, made_tables()))
     assert failed(results) == {}
-    assert not [name for name, result in results.items() if result.status == "not_applicable"]
+    left = [name for name, result in results.items() if result.status == "not_applicable"]
+    assert left == ["C04_nearly_same_protein.leakage"]  # a benchmark has one split
 
 
 def test_every_check_has_a_planted_defect() -> None:
