@@ -42,8 +42,9 @@ def fingerprint(samples: np.ndarray, rate: int) -> list[int]:
     steps = (low.strides[0] * _HOP, low.strides[0])
     frames = np.lib.stride_tricks.as_strided(low, (count, _WINDOW), steps) * _HANN
     # Real and imaginary parts lie side by side; their squares are added by the weights, which come in pairs.
+    first, weights = _bands()
     parts = np.asarray(scipy.fft.rfft(frames, axis=1, overwrite_x=True)).view(np.float32)
-    energies = np.square(parts, out=parts) @ _bands()
+    energies = np.square(parts[:, first : first + len(weights)]) @ weights
     contrast = energies[:, :-1] - energies[:, 1:]
     bits = np.packbits(contrast[1:] > contrast[:-1], axis=1, bitorder="little")
     return bits.view("<u2")[:, 0].tolist()
@@ -87,9 +88,12 @@ def _filter(step: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def _bands() -> np.ndarray:
-    """The share of each bin's real and imaginary part in each band, float32 (2 x bins, bands)."""
+def _bands() -> tuple[int, np.ndarray]:
+    """The first part (real and imaginary parts of bins in turn) that is in a band, and from there on the share of each
+    part in each band, float32 (parts, bands)."""
     edges = np.geomspace(_LOW_HZ, _HIGH_HZ, _BANDS + 1) * _WINDOW / RATE
     bins = np.arange(_WINDOW // 2 + 1)[:, None]
-    weights = np.clip(np.minimum(edges[1:], bins + 1) - np.maximum(edges[:-1], bins), 0, 1)
-    return np.repeat(weights, 2, axis=0).astype(np.float32)
+    shares = np.clip(np.minimum(edges[1:], bins + 1) - np.maximum(edges[:-1], bins), 0, 1)
+    weights = np.repeat(shares, 2, axis=0).astype(np.float32)
+    within = np.flatnonzero(weights.any(axis=1))
+    return int(within[0]), np.ascontiguousarray(weights[within[0] : within[-1] + 1])
