@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from cards.queries import Figures
 from cards.text import plain
 from cards.views import table_files
 from schemas import DatasetFolder, GoldsmithError
+from schemas.folder import replace_text
 from schemas.hub import card_problems, read_card
 from schemas.hub_files import HubFile
 
@@ -102,9 +102,7 @@ def write(
     for name, text in Documents.make(folder, builder_folder, version, waived).texts().items():
         path = folder.path / name
         if not path.is_file() or path.read_bytes() != text.encode():
-            temporary = path.with_name(f".{name}.{os.getpid()}.tmp")
-            temporary.write_bytes(text.encode())
-            temporary.replace(path)
+            replace_text(path, text)
         written.append(path)
     return written
 

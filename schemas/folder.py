@@ -184,7 +184,7 @@ def replace_text(path: Path, text: str) -> None:
     """Write a UTF-8 file whole or not at all: beside it, synced, then in its place."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 from quality.annotation.kinds import Answer
 from schemas import Attribute, Audit, GoldsmithError, Show
+from schemas.folder import replace_text
 
 FORMAT = 1
 
@@ -174,6 +174,4 @@ class Work:
     def _replace(self, name: str, text: str) -> None:
         path = self.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        replace_text(path, text)
