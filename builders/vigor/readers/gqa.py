@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,7 @@ class Gqa:
         return [self._scenes[key][0] for key in sorted(self._scenes)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        return distinct(
-            (item.concept, item.place)
-            for picture in self.pictures()
-            for item in self.claims(picture)
-            if isinstance(item, Claim)
-        )
+        return distinct(chain.from_iterable(map(self.claims, self.pictures())))
 
     def strays(self) -> list[Problem]:
         return self._strays

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +80,7 @@ class VisualGenome:
         return [self._pictures[key] for key in sorted(self._pictures, key=by_number)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        return distinct(
-            (item.concept, item.place)
-            for picture in self.pictures()
-            for item in self.claims(picture)
-            if isinstance(item, Claim)
-        )
+        return distinct(chain.from_iterable(map(self.claims, self.pictures())))
 
     def strays(self) -> list[Problem]:
         return self._strays
@@ -188,14 +184,17 @@ def plain(name: Any) -> str:
     return word
 
 
-def distinct(found: Iterable[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
-    """Each concept once, and again where a synset comes to be known."""
+def distinct(found: Iterable[Claim | Problem]) -> Iterator[tuple[Concept, str]]:
+    """Each concept that is claimed once, and again where a synset comes to be known, with its place."""
     seen: dict[str, Concept] = {}
-    for concept, place in found:
+    for item in found:
+        if not isinstance(item, Claim):
+            continue
+        concept = item.concept
         known = seen.get(concept.id)
         if known is None or (known.synset is None and concept.synset is not None):
             seen[concept.id] = concept
-            yield concept, place
+            yield concept, item.place
 
 
 def sides(each: dict[str, Any], picture: Picture) -> Box | None:
