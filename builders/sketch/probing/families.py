@@ -89,11 +89,13 @@ def _one_grid(config: Any, side: int, positions: np.ndarray) -> Layout:
 
 
 def _two_grids(config: Any, side: int, size: list[int], positions: np.ndarray) -> Layout:
-    import torch
-    from transformers.models.llava_next.modeling_llava_next import get_anyres_image_grid_shape, unpad_image
+    import torch  # pyright: ignore[reportMissingImports]
+    from transformers.models.llava_next import modeling_llava_next as llava_next  # pyright: ignore[reportMissingImports]
 
-    high, wide = get_anyres_image_grid_shape(size, config.image_grid_pinpoints, config.vision_config.image_size)
-    rows, columns = unpad_image(torch.empty(1, high * side, wide * side), size).shape[1:]
+    high, wide = llava_next.get_anyres_image_grid_shape(
+        size, config.image_grid_pinpoints, config.vision_config.image_size
+    )
+    rows, columns = llava_next.unpad_image(torch.empty(1, high * side, wide * side), size).shape[1:]
     base = side * side
     expected = base + rows * (columns + 1)
     _must(

@@ -58,8 +58,8 @@ class Model:
             GoldsmithError: it is not there, or of another family; or torch and transformers are not installed.
         """
         try:
-            import torch
-            import transformers
+            import torch  # pyright: ignore[reportMissingImports]
+            import transformers  # pyright: ignore[reportMissingImports]
         except ImportError:
             raise GoldsmithError("the probe needs torch and transformers: pip install 'goldsmith[probe]'") from None
         try:
@@ -224,7 +224,7 @@ def _picture(content: bytes) -> Any:
 @contextmanager
 def _running() -> Iterator[None]:
     """Without gradients; what torch cannot do becomes one line."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     try:
         with torch.inference_mode():
