@@ -1,7 +1,8 @@
 """The one Parquet writer: the same rows give the same bytes.
 
-Bytes would otherwise depend on how the incoming batches were cut, so each row group is put together as one chunk.
-Row groups are cut by bytes (large enough for content-defined chunking to pay, small enough for the Hub's viewer).
+Bytes would otherwise depend on how the incoming batches were cut, so rows are put together in chunks of a size of our
+own, and row groups are whole chunks. Both are cut by bytes: groups large enough for content-defined chunking to pay,
+small enough for the Hub's viewer and for memory.
 """
 
 from __future__ import annotations
@@ -24,8 +25,15 @@ from schemas.types import MEDIA
 ROW_GROUP_BYTES = 64 << 20
 """Arrow bytes after which a row group is closed. The Hub's viewer wants at most 100 MB."""
 
+MEDIA_GROUP_BYTES = 16 << 20
+"""The same for tables with sound or pictures. A build holds a group for each split, and few rows of media fill one;
+their values alone are longer than the pieces that are cut by content."""
+
 SMALL_GROUP_BYTES = 8 << 20
 """The same for lineage and rejects, of which few rows are read at a time: a build holds a group of them in memory."""
+
+CHUNK_BYTES = 2 << 20
+"""Arrow bytes that are copied together: what a group takes beside itself."""
 
 ZSTD_LEVEL = 3
 
@@ -79,8 +87,8 @@ class _HashingFile:
 class ParquetFile:
     """A Parquet file that grows batch by batch and appears under its name only when it is whole and synced.
 
-    Use it as a context manager: leaving it by an error leaves no file. Memory is one row group (of `group_bytes`;
-    default `ROW_GROUP_BYTES`), and its copy while it is written.
+    Use it as a context manager: leaving it by an error leaves no file. Memory is one row group and one chunk. Groups
+    are of `group_bytes`; default `ROW_GROUP_BYTES`, or `MEDIA_GROUP_BYTES` where the schema has media.
 
     Raises:
         OSError: the disk is full or not writable.
@@ -89,11 +97,15 @@ class ParquetFile:
 
     def __init__(self, path: Path, schema: pa.Schema, group_bytes: int | None = None) -> None:
         self._path = path
-        self._group_bytes = group_bytes or ROW_GROUP_BYTES
+        media = any(field.type == MEDIA for field in schema)
+        self._group_bytes = group_bytes or (MEDIA_GROUP_BYTES if media else ROW_GROUP_BYTES)
+        self._chunk_bytes = min(CHUNK_BYTES, self._group_bytes)
         self._temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         self._schema = schema
         self._waiting: list[pa.RecordBatch] = []
-        self._size = 0
+        self._chunk_size = 0
+        self._group: list[pa.RecordBatch] = []
+        self._group_size = 0
         self._rows = 0
         self._file = _HashingFile(open(self._temporary, "wb"))  # noqa: SIM115 (closed by close or __exit__)
         self._writer = _parquet_writer(self._file, schema)
@@ -109,22 +121,21 @@ class ParquetFile:
         self._temporary.unlink(missing_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Add rows. The borders of the row groups depend on the rows alone, never on how they are batched."""
-        start = 0
-        ends = self._size + np.cumsum(_row_bytes(batch.to_struct_array()))
-        while len(ends) and ends[-1] >= self._group_bytes:
-            cut = int(np.searchsorted(ends, self._group_bytes)) + 1
-            self._waiting.append(batch.slice(start, cut))
-            self._close_group()
-            start += cut
-            ends = ends[cut:] - ends[cut - 1]
-        if start < batch.num_rows:
-            self._waiting.append(batch.slice(start))
-        if batch.num_rows:
-            self._size = int(ends[-1]) if len(ends) else 0
+        """Add rows. The borders of chunks and row groups depend on the rows alone, never on how they are batched."""
+        ends = np.cumsum(_row_bytes(batch.to_struct_array()))
+        start = done = 0
+        while start < batch.num_rows:
+            cut = int(np.searchsorted(ends, done + self._chunk_bytes - self._chunk_size)) + 1
+            stop = min(cut, batch.num_rows)
+            self._waiting.append(batch.slice(start, stop - start))
+            self._chunk_size += int(ends[stop - 1]) - done
+            start, done = stop, int(ends[stop - 1])
+            if self._chunk_size >= self._chunk_bytes:
+                self._close_chunk()
 
     def close(self) -> Written:
         """Finish the file and move it into place."""
+        self._close_chunk()
         self._close_group()
         self._writer.close()
         self._file.check()
@@ -134,15 +145,22 @@ class ParquetFile:
         self._temporary.replace(self._path)
         return Written(self._rows, self._file.size, self._file.sha256.hexdigest())
 
+    def _close_chunk(self) -> None:
+        """Put the waiting rows together: the writer's page borders follow the chunks."""
+        if self._waiting:
+            self._group.append(pa.concat_batches(self._waiting))
+            self._group_size += self._chunk_size
+        self._waiting, self._chunk_size = [], 0
+        if self._group_size >= self._group_bytes:
+            self._close_group()
+
     def _close_group(self) -> None:
-        if not self._waiting:
-            return
-        # One chunk a column: the writer's page borders follow the chunks.
-        group = pa.Table.from_batches(self._waiting, self._schema).combine_chunks()
-        self._waiting = []  # What was copied is let go before it is encoded.
-        self._writer.write_table(group, row_group_size=group.num_rows)
-        self._file.check()
-        self._rows += group.num_rows
+        if self._group:
+            group = pa.Table.from_batches(self._group, self._schema)
+            self._writer.write_table(group, row_group_size=group.num_rows)
+            self._file.check()
+            self._rows += group.num_rows
+        self._group, self._group_size = [], 0
 
 
 def write_parquet(

@@ -59,13 +59,32 @@ def _cut(table: pa.Table, borders: list[int]) -> list[pa.RecordBatch]:
 def test_bytes_do_not_depend_on_the_batches(tmp_path_factory, rows, borders):
     folder = tmp_path_factory.mktemp("cut")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writer, "ROW_GROUP_BYTES", 20_000)
+        patch.setattr(writer, "MEDIA_GROUP_BYTES", 20_000)
+        patch.setattr(writer, "CHUNK_BYTES", 3_000)
         whole = write_parquet(folder / "whole.parquet", SCHEMA, rows.to_batches())
         cut = write_parquet(folder / "cut.parquet", SCHEMA, _cut(rows, borders))
     assert cut == whole
     assert (folder / "cut.parquet").read_bytes() == (folder / "whole.parquet").read_bytes()
     assert pq.read_table(folder / "cut.parquet").equals(rows)
     assert pq.ParquetFile(folder / "cut.parquet").metadata.num_row_groups > 3
+
+
+def test_memory_is_a_row_group_and_a_chunk_whatever_is_written(tmp_path):
+    schema = pa.schema([("id", pa.string()), ("sound", writer.MEDIA)])
+
+    def batches():
+        for number in range(100):
+            sound = {"bytes": bytes([number]) * (1 << 20), "path": f"{number}.wav"}
+            yield pa.RecordBatch.from_pylist([{"id": f"{number}", "sound": sound}], schema=schema)
+            held.append(pa.total_allocated_bytes() - before)
+
+    held: list[int] = []
+    before = pa.total_allocated_bytes()
+    write_parquet(tmp_path / "a.parquet", schema, batches())
+    metadata = pq.ParquetFile(tmp_path / "a.parquet").metadata
+    groups = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
+    assert groups == [16] * 6 + [4]
+    assert max(held) < writer.MEDIA_GROUP_BYTES + 2 * writer.CHUNK_BYTES
 
 
 def test_what_is_reported_is_what_is_on_the_disk(tmp_path, rows):
