@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from cards.datasheet import FILE, Author, Datasheet, Reference
+from cards.fill import licences
 from schemas import DatasetFolder
 from schemas.hub_words import hub_licence
 
@@ -37,7 +38,7 @@ def authors(folder: DatasetFolder, sheet: Datasheet) -> tuple[Author, ...]:
 def citation(folder: DatasetFolder, sheet: Datasheet, version: str) -> dict[str, Any]:
     """The content of CITATION.cff as plain values."""
     about = sheet.citation
-    licences = sorted({source["licence"] for source in folder.build["sources"]})
+    ids = licences(folder, sheet)
     made = {
         "cff-version": "1.2.0",
         "message": about.message,
@@ -50,7 +51,7 @@ def citation(folder: DatasetFolder, sheet: Datasheet, version: str) -> dict[str,
         "url": about.url or sheet.card.homepage,
         "date-released": sheet.card.date,
         # CFF knows SPDX ids alone; with a source outside them, the README says which licence holds for what.
-        "license": licences if all(is_spdx(licence) for licence in licences) else None,
+        "license": ids if all(is_spdx(licence) for licence in ids) else None,
         "keywords": list(folder.schema.tags),
         "references": [_reference(reference) for reference in about.references],
     }

@@ -16,6 +16,7 @@ from typing import Any
 
 from cards.citation import authors, bibtex, is_spdx, published
 from cards.datasheet import RAI, Datasheet
+from cards.fill import languages, licences
 from schemas import Column, DatasetFolder, Image, Label, List, Struct, Table, Type
 from schemas.hub_files import HubFile
 from schemas.types import Audio
@@ -97,11 +98,11 @@ def document(
         "sameAs": f"https://doi.org/{sheet.citation.doi}" if sheet.citation.doi else "",
         "version": version,
         "datePublished": published(folder, sheet),
-        "license": sorted({_licence(source["licence"]) for source in folder.build["sources"]}),
+        "license": [_licence(licence) for licence in licences(folder, sheet)],
         "creator": [_creator(author) for author in authors(folder, sheet)],
         "citeAs": bibtex(folder, sheet, version),
         "keywords": list(schema.tags),
-        "inLanguage": list(schema.language),
+        "inLanguage": list(languages(folder, sheet)),
         "isLiveDataset": False,
         **{f"rai:{RAI[key]}": text for key, text in sorted(rai.items())},
         "distribution": [node for table in tables for node in _files(table.name, files[table.name], sums)],

@@ -71,9 +71,11 @@ class Card:
     repository: str = ""
     homepage: str = ""
     date: str = ""
+    license: tuple[str, ...] = ()
     license_name: str = ""
     license_link: str = ""
     license_note: str = ""
+    language: tuple[str, ...] = ()
     annotations_creators: tuple[str, ...] = ()
     language_creators: tuple[str, ...] = ()
     source_datasets: tuple[str, ...] = ()

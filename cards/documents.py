@@ -14,6 +14,7 @@ import yaml
 
 from cards import citation, compare, croissant, croissant_gate, hub_yaml, render
 from cards.datasheet import FILE, RAI_LISTS, Datasheet
+from cards.fill import filled
 from cards.queries import Figures
 from cards.text import plain
 from cards.views import table_files
@@ -51,12 +52,14 @@ class Documents:
         Raises:
             GoldsmithError: the folder is no finished dataset, or datasheet.toml is wrong.
         """
-        sheet = Datasheet.read(builder_folder)
         by_table = table_files(folder)
         files = [file for splits in by_table.values() for shards in splits.values() for file in shards]
         sums = {file.path: _sha256(folder.path / file.path) for file in files}
         released = version or _released(folder)
-        material = render.Material(folder, sheet, Figures(folder, sheet, by_table), released, _waived(folder, waived))
+        asked = Datasheet.read(builder_folder)
+        figures = Figures(folder, asked, by_table)
+        sheet = filled(asked, figures)
+        material = render.Material(folder, sheet, figures, released, _waived(folder, waived))
         cited = released or _unreleased(folder)
         metadata = hub_yaml.metadata(folder, sheet, by_table)
         made = croissant.document(folder, sheet, by_table, sums, cited, _rai(material))

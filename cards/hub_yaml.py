@@ -11,9 +11,11 @@ from typing import Any
 import yaml
 
 from cards.datasheet import FILE, Datasheet
+from cards.fill import languages, licences
 from schemas import DatasetFolder
 from schemas.hub_files import HubFile, dataset_info
 from schemas.hub_words import hub_licence, size_category
+from schemas.hub_words import languages as hub_languages
 
 
 def metadata(
@@ -26,14 +28,17 @@ def metadata(
         table: {split: shards for split, shards in splits.items() if any(file.rows for file in shards)}
         for table, splits in files.items()
     }
-    subtags = list(dict.fromkeys(tag.split("-")[0].lower() for tag in schema.language))
+    tags = languages(folder, sheet)
+    subtags = list(dict.fromkeys(tag.split("-")[0].lower() for tag in tags))
+    if card.language:  # Tags of the data: some have no code in the Hub's list, and only `language_bcp47` names them.
+        subtags = [subtag for subtag in subtags if subtag in hub_languages()]
     rows = sum(file.rows for splits in files.values() for shards in splits.values() for file in shards)
     first = next((table for table, splits in full.items() if splits), None)
     made: dict[str, Any] = {
         "pretty_name": card.pretty_name or schema.title,
-        **licences(folder, sheet),
+        **_licences(folder, sheet),
         "language": subtags,
-        "language_bcp47": list(schema.language) if any("-" in tag for tag in schema.language) else [],
+        "language_bcp47": list(tags) if any(tag not in subtags for tag in tags) else [],
         "task_categories": list(schema.tasks),
         "tags": list(schema.tags),
         "size_categories": [size_category(rows)],
@@ -55,9 +60,9 @@ def metadata(
     return {key: value for key, value in made.items() if value}
 
 
-def licences(folder: DatasetFolder, sheet: Datasheet) -> dict[str, Any]:
-    """`license` and, where a source has none that the Hub knows, `license_name` and `license_link`."""
-    ids = sorted({hub_licence(source["licence"]) or "other" for source in folder.build["sources"]})
+def _licences(folder: DatasetFolder, sheet: Datasheet) -> dict[str, Any]:
+    """`license` and, where one is none that the Hub knows, `license_name` and `license_link`."""
+    ids = sorted({hub_licence(licence) or "other" for licence in licences(folder, sheet)})
     named = {"license_name": sheet.card.license_name, "license_link": sheet.card.license_link}
     return {
         "license": ids[0] if len(ids) == 1 else ids,
@@ -67,13 +72,11 @@ def licences(folder: DatasetFolder, sheet: Datasheet) -> dict[str, Any]:
 
 def problems(folder: DatasetFolder, sheet: Datasheet) -> list[str]:
     """What people must still say before the YAML is whole."""
-    unknown = [source["name"] for source in folder.build["sources"] if hub_licence(source["licence"]) is None]
+    unknown = [licence for licence in licences(folder, sheet) if hub_licence(licence) is None]
     if not unknown or (sheet.card.license_name and sheet.card.license_link):
         return []
     some = ", ".join(unknown[:3]) + (f" and {len(unknown) - 3} more" if len(unknown) > 3 else "")
-    return [
-        f"[{FILE} > card] sources without a licence that the Hub knows ({some}): give license_name and license_link"
-    ]
+    return [f"[{FILE} > card] licences that the Hub does not know ({some}): give license_name and license_link"]
 
 
 def front_matter(made: Mapping[str, Any]) -> str:

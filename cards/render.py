@@ -16,6 +16,7 @@ from jinja2.sandbox import SandboxedEnvironment
 from cards import questions, text
 from cards.citation import bibtex
 from cards.datasheet import FILE, Answer, Datasheet, Reference
+from cards.fill import languages
 from cards.queries import Figures, Names
 from schemas import Column, DatasetFolder, GoldsmithError, Label, List, Text
 
@@ -60,6 +61,7 @@ def readme_body(material: Material, licences: Iterable[str]) -> str:
         .render(
             **_shared(material),
             title=card.pretty_name or folder.schema.title,
+            languages=languages(folder, sheet),
             about=material.fill(card.about, "card > about"),
             uses=[material.fill(use, "card > uses") for use in card.uses],
             limitations=[material.fill(limitation, "card > limitations") for limitation in card.limitations],

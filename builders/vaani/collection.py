@@ -47,7 +47,8 @@ class Collection:
     """A collection as described; all of it plain JSON values, so that it can be a shard's parameter.
 
     Attributes:
-        licence: an SPDX identifier, or the owner's words.
+        licence: an SPDX identifier, or the owner's words; `licence_link` says where its text is.
+        title, creators, purpose, homepage: what the documents say of the collection; "": not known.
         speech: `spontaneous`, or `read` (prompts that many speakers share).
         personal_names: whether file names or speakers hold parts of people's names or numbers.
         tables: paths in the folder; CSV, TSV, JSONL or Parquet, in their order.
@@ -63,6 +64,11 @@ class Collection:
     name: str
     licence: str
     citation: str = ""
+    title: str = ""
+    creators: str = ""
+    purpose: str = ""
+    homepage: str = ""
+    licence_link: str = ""
     speech: str = "spontaneous"
     personal_names: bool = True
     tables: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ _TABLE: _Kind = (
 _KEYS: dict[str, Mapping[str, _Kind] | _Kind] = {
     "collection": {
         **dict.fromkeys(("name", "licence", "citation", "speech"), _WORDS),
+        **dict.fromkeys(("title", "creators", "purpose", "homepage", "licence_link"), _WORDS),
         **dict.fromkeys(("personal_names", "quotes"), _FLAG),
         **dict.fromkeys(("tables", "audio", "keep", "null"), _LIST),
     },
@@ -51,6 +52,20 @@ _KEYS: dict[str, Mapping[str, _Kind] | _Kind] = {
     "splits": dict.fromkeys(SHARES, _NUMBER),
 }
 """Section -> key -> what it is; thresholds have names of their own (`settings`)."""
+
+PUBLISHED = Collection(
+    "vaani",
+    "CC-BY-4.0",
+    citation="Project VAANI, ARTPARK and IISc Bangalore (CC BY 4.0)",
+    title="VAANI: capturing the language landscape of India",
+    creators="Project VAANI of ARTPARK and the Indian Institute of Science, Bangalore",
+    purpose="To have speech of all of India: people describe pictures from their own region in their own language, so "
+    "that speech technology serves languages and dialects that had no data.",
+    homepage="https://vaani.iisc.ac.in",
+    licence_link="https://creativecommons.org/licenses/by/4.0/",
+    columns=HUB_COLUMNS,
+)
+"""Project VAANI's own corpus, as it is on the Hub; its tables are the Parquet files that are there."""
 
 
 def describe(folder: Path, given: bytes | None = None) -> Collection:
@@ -67,7 +82,7 @@ def describe(folder: Path, given: bytes | None = None) -> Collection:
         return _existing(folder, read_description(given if given is not None else own.read_bytes()))
     tables = hub_tables(folder)
     if tables:
-        return Collection("vaani", "CC-BY-4.0", tables=tuple(tables), columns=HUB_COLUMNS)
+        return replace(PUBLISHED, tables=tuple(tables))
     for path in sorted((Path(__file__).parent / "collections").glob("*.toml")):
         known = read_description(path.read_bytes())
         if all(set(known.columns.values()) <= header(folder / table) for table in known.tables):

@@ -219,7 +219,7 @@ COVERAGE = Table(
 
 SETTINGS = Table(
     "settings",
-    "The thresholds that the checks use, and the versions of what decoded and measured.",
+    "What the collection says of itself, the thresholds that the checks use, and the versions of what decoded.",
     (
         Column("name", Text(), "Name of the setting."),
         Column("value", Float(), "Its value, for a threshold.", nullable=True),
@@ -253,12 +253,12 @@ VAANI = Dataset(
     name="vaani",
     title="VAANI: speech about pictures",
     summary=(
-        "People in India are shown a picture from their region and describe it in their own words. Each clip of speech "
-        "comes with its transcript (as written, and parsed), speaker, district, language and image, and with "
-        "measurements of its sound, in splits that share no speaker and no recording."
+        "Clips of recorded speech in the form of Project VAANI, where people in India describe a picture from their "
+        "region in their own words. Each clip comes with measurements of its sound and, as far as the collection gives "
+        "them, its transcript (as written, and parsed), speaker, district, language and image, in splits that share no "
+        "speaker and no recording."
     ),
     tables=(UTTERANCES, IMAGES, SPEAKERS, COVERAGE, SETTINGS, CLAIMS),
-    language=("hi", "bn", "ta", "te", "kn", "ml", "mr", "gu", "or", "pa", "as", "ur"),
     tasks=("automatic-speech-recognition", "audio-classification"),
-    tags=("speech", "india", "spontaneous-speech"),
+    tags=("speech", "india"),
 )

@@ -54,10 +54,21 @@ THRESHOLDS = (
     Threshold("split_tolerance", 0.05, "", "S3: most difference of a split's share of hours from its aim, all strata"),
 )
 
+_SAID = {
+    "name": "Name of the collection",
+    "title": "Its title",
+    "creators": "Who made it",
+    "purpose": "What it was made for",
+    "homepage": "Its page",
+    "licence_link": "Where the text of its licence is",
+    "citation": "How it is cited",
+}
+"""What a collection may say of itself, for the documents."""
+
 
 def rows(collection: Collection) -> list[dict[str, Any]]:
-    """The rows of the table `settings`, sorted by name: the thresholds as the collection changes them, its kind of
-    speech, the aimed shares of the splits, and the versions.
+    """The rows of the table `settings`, sorted by name: the thresholds as the collection changes them, what it says of
+    itself, the aimed shares of the splits, and the versions.
 
     Raises:
         GoldsmithError: a threshold is unknown.
@@ -85,6 +96,9 @@ def rows(collection: Collection) -> list[dict[str, Any]]:
         for split, share in collection.splits.items()
     ]
     words = {
+        f"collection_{key}": (text, meaning) for key, meaning in _SAID.items() if (text := getattr(collection, key))
+    }
+    words |= {
         "speech": (collection.speech, "Whether people spoke freely or read prompts, which many speakers share"),
         "personal_names": (
             "yes" if collection.personal_names else "no",

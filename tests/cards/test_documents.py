@@ -157,8 +157,7 @@ def test_unlicensed_sources_need_words(spoken: DatasetFolder, builder: Path) -> 
     cards.write(folder, builder)
     found = [p for p in cards.problems(folder, builder) if "licen" in p]
     assert found == [
-        "[datasheet.toml > card] sources without a licence that the Hub knows (extra_words): "
-        "give license_name and license_link"
+        "[datasheet.toml > card] licences that the Hub does not know (none): give license_name and license_link"
     ]
     sheet = builder / "datasheet.toml"
     named = '[card]\nlicense_name = "mixed"\nlicense_link = "https://example.org/l"\nlicense_note = "One has none."'

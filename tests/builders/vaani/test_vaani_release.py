@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -17,6 +18,7 @@ from click.testing import CliRunner
 from builders.vaani.builder import BUILDER
 from goldsmith import main
 from schemas import DatasetFolder
+from schemas.hub import read_card
 
 
 def goldsmith(*arguments: object, code: int = 0) -> str:
@@ -133,3 +135,39 @@ def test_a_clip_is_walked_back_to_its_line(street) -> None:
     text = goldsmith("explain", street / "built", clip.column(0)[0].as_py(), *_sources(street))
     assert "clips.tsv line" in text
     assert "IISc_VaaniProject" in text
+
+
+def _documents(room: Path, recordings: Path, *more: object) -> tuple[dict, str, str]:
+    """(YAML of the README, DATASHEET.md, CITATION.cff) of a build of `recordings`, which agree with the data."""
+    goldsmith("build", "vaani", f"--source=recordings={recordings}", *more, "-o", room / "built")
+    goldsmith("card", room / "built")
+    goldsmith("card", room / "built", "--check")
+    head, _ = read_card((room / "built/README.md").read_text(encoding="utf-8"))
+    sheet, cited = ((room / "built" / name).read_text(encoding="utf-8") for name in ("DATASHEET.md", "CITATION.cff"))
+    return dict(head), sheet, cited
+
+
+def test_the_documents_say_of_another_collection_what_is_known_and_no_more(collection_folder, tmp_path) -> None:
+    name = next((BUILDER.folder / "sample/recordings/audio").glob("*_1001_*.flac")).name
+    recordings = collection_folder([{"path": f"audio/{name}", "language": "Tulu"}])
+    head, sheet, cited = _documents(tmp_path, recordings)
+    assert (head["pretty_name"], head["license"], head["language"]) == ("x", "cc0-1.0", ["tcy"])
+    assert head["multilinguality"] == ["monolingual"]
+    assert not {"license_name", "license_link", "annotations_creators", "source_datasets"} & set(head)
+    assert sheet.count("Not known: the description of the collection") == 2
+    assert "The contributors of x" in cited
+    assert "ARTPARK" not in sheet + cited + (tmp_path / "built/README.md").read_text(encoding="utf-8")
+
+
+def test_the_documents_of_the_published_form_say_who_made_it(collection_folder, tmp_path) -> None:
+    clip = next((BUILDER.folder / "sample/recordings/audio").glob("*_1001_*.flac"))
+    recordings, salt = tmp_path / "hub", tmp_path / "salt"
+    recordings.mkdir()
+    salt.write_bytes(b"0123456789abcdef")
+    columns = {"audio": [{"bytes": clip.read_bytes(), "path": clip.name}], "language": ["Hindi"]}
+    pq.write_table(pa.table(columns), recordings / "train-00000-of-00001.parquet")
+    head, sheet, cited = _documents(tmp_path, recordings, f"--source=salt={salt}")
+    assert (head["license"], head["language"]) == ("cc-by-4.0", ["hi"])
+    assert "Project VAANI of ARTPARK" in sheet
+    assert "Project VAANI of ARTPARK" in cited
+    assert "Not known" not in sheet
