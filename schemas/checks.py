@@ -128,7 +128,8 @@ class Alike:
             compared.
         severity: of copies within the table and in other sets.
         leak: severity of copies in two splits.
-        least: how alike rows must be, 0 to 1, where not the kind's own `quality.near.check.LEAST`.
+        least: how alike rows must be, more than 0 and at most 1, where not the kind's own `quality.near.check.LEAST`: a
+            number, or an expression in SQL over the tables that gives it (a threshold in the data).
         never_in: evaluation sets, by the name of their file or dataset, that no row may be in: there a copy blocks, and
             a run that is not given them says so.
         needs: as in `Check`.
@@ -142,7 +143,7 @@ class Alike:
     apart: str | None = None
     severity: Severity = "warn"
     leak: Severity = "block"
-    least: float | None = None
+    least: float | str | None = None
     never_in: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     advice: str = "Compare them: keep one, or keep both in one split and say why."

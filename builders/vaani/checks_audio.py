@@ -170,6 +170,8 @@ NEAR = Alike(
     "fingerprint",
     "audio",
     apart="pcm_digest",  # the same samples are A13's
+    least=setting("near_sound"),
+    needs=("settings",),
     advice="Listen to both: a copy in another codec, with noise or reverberation. Keep one, or keep them in one split.",
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from builders.vaani.sqltext import clips, tagged
+from builders.vaani.sqltext import clips, setting, tagged
 from schemas import Alike, Check
 
 _LABEL = "Correct the label, or add its spelling under [aliases] in collection.toml."
@@ -70,6 +70,8 @@ LABELS = (
         "images",
         "image",
         "image",
+        least=setting("near_image"),
+        needs=("settings",),
         advice="One picture under two names leaks between splits unseen: give both one name.",
     ),
     Check(

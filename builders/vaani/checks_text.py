@@ -145,6 +145,8 @@ TEXT_CHECKS = (
         "text",
         severity="info",
         leak="warn",
+        least=setting("near_text"),
+        needs=("settings",),
         advice="Free speech hardly repeats itself over eight words: one was copied, or both were read.",
     ),
     Check(

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from quality import sql
+from quality.connect import Session
 from quality.ledger import Ledger
 from quality.near.audio import Sounds
 from quality.near.pictures import Pictures
@@ -16,7 +17,7 @@ from quality.near.rows import Other, Rows, connection, of_other, of_table
 from quality.near.sets import Sets
 from quality.near.store import Pairs, Searcher
 from quality.near.strokes import Drawings
-from schemas import Alike, Check, Figure, Severity
+from schemas import Alike, Check, Figure, GoldsmithError, Severity
 
 LEAST = {"text": 0.7, "code": 0.7, "protein": 0.9, "image": 0.95, "audio": 0.7, "strokes": 0.98}
 """How alike rows must be where a check does not say: share of common pieces (text, code), identity (protein),
@@ -51,13 +52,29 @@ def check_alike(ledger: Ledger, alike: Alike, against: Sequence[Other] = ()) -> 
         found = [of_other(session, alike, other, con) for other, con in zip(against, connections, strict=True)]
         theirs = [(other, one) for other, one in zip(against, found, strict=True) if one is not None]
         with tempfile.TemporaryDirectory(dir=session.spill) as folder:
-            search = _Search(alike, rows, [one for _, one in theirs], Path(folder))
+            search = _Search(alike, rows, [one for _, one in theirs], Path(folder), _least(session, alike))
             search.run()
             _report(ledger, alike, rows, theirs, search)
         return [other.name for other, _ in theirs]
     finally:
         for con in connections:
             con.close()
+
+
+def _least(session: Session, alike: Alike) -> float:
+    """How alike rows must be: the check's number, the data's, or the kind's own.
+
+    Raises:
+        GoldsmithError: the data's is missing, or is none of 0 (not itself) to 1.
+    """
+    least = alike.least
+    if isinstance(least, str):
+        (least,) = session.con.execute(f"SELECT {least}").fetchall()[0]
+        if least is None or not 0 < least <= 1:
+            raise GoldsmithError(
+                f"[{session.dataset.name} > {alike.name}] rows are to be alike by {least}: give more than 0, at most 1"
+            )
+    return LEAST[alike.kind] if least is None else float(least)
 
 
 class _Best:
@@ -80,12 +97,10 @@ class _Best:
 class _Search:
     """One search over the table's rows (numbers from 0) and, behind them, all others'."""
 
-    def __init__(self, alike: Alike, rows: Rows, others: Sequence[Rows], folder: Path) -> None:
+    def __init__(self, alike: Alike, rows: Rows, others: Sequence[Rows], folder: Path, least: float) -> None:
         self._rows, self._others = rows, others
         self.starts = np.cumsum([rows.count, *(one.count for one in others)])
-        self.searcher = SEARCHERS[alike.kind](
-            alike.kind, int(self.starts[-1]), folder, alike.least or LEAST[alike.kind]
-        )
+        self.searcher = SEARCHERS[alike.kind](alike.kind, int(self.starts[-1]), folder, least)
         self.earlier, self.leaked = _Best(rows.count), _Best(rows.count)
         self.outside = [_Best(rows.count) for _ in others]
 

@@ -326,6 +326,24 @@ def test_images_from_a_source_of_their_own_and_claims(published, tmp_path) -> No
     assert states["M1.image"] == "failed"
 
 
+@pytest.mark.parametrize(
+    ("thresholds", "failed"),
+    [("", True), ("near_sound = 0.999\nnear_text = 0.999\n", False)],
+)
+def test_a_collection_says_how_alike_copies_are(collection_folder, tmp_path, thresholds, failed) -> None:
+    audio = BUILDER.folder / "sample/recordings/audio"
+    words = "one two three four five six seven eight nine"
+    rows = [
+        {"path": f"audio/{next(audio.glob(f'*_{clip}_*')).name}", "transcript": f"{words} {last}"}
+        for clip, last in (("1001", "ten"), ("1203", "eleven"))
+    ]
+    mapped = '[columns]\npath = "path"\ntranscript = "transcript"\n'
+    folder = built(tmp_path / "out", recordings=collection_folder(rows, toml=f"{mapped}[thresholds]\n{thresholds}"))
+    run.check(folder, BUILDER.checks)
+    states = {check["name"]: check["status"] for check in folder.report["checks"]}
+    assert [states[name] == "failed" for name in ("A14.nearly_same_sound", "T9.nearly_same_text")] == [failed] * 2
+
+
 def test_an_earlier_release_pins_its_speakers(collection_folder, tmp_path) -> None:
     folder = collection_folder([good_clip()])
     earlier = tmp_path / "speakers.parquet"

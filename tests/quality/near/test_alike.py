@@ -149,6 +149,15 @@ def test_boilerplate_hides_no_copy(folder):
     assert "like a0123" in results(report)["copies"].examples[0][1]
 
 
+def test_the_data_can_say_how_alike_rows_must_be(folder):
+    rows = [row("a", text(1)), row("b", replaced(text(1)))]
+    assert failing(run(folder, "text", rows, [], least="(SELECT 0.5)")[0]) == {"copies": ["b"]}
+    assert failing(run(folder, "text", rows, [], least="(SELECT 0.999)")[0]) == {}
+    for wrong in ("0", "1.01", "NULL::DOUBLE"):
+        with pytest.raises(GoldsmithError, match=r"\[things > copies\] rows are to be alike by .*: give more than 0"):
+            run(folder, "text", rows, [], least=wrong)
+
+
 def test_rows_of_an_evaluation_set_are_found(folder, tmp_path):
     rows = [row(f"a{seed}", text(seed)) for seed in range(5)]
     file = tmp_path / "exam.parquet"
