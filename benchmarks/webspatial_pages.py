@@ -47,12 +47,12 @@ def main(root: Path) -> None:
         dict(Counter(rows.why_not(store.read(root / n), a) for n, a in zip(store.names(root), found, strict=True))),
     )
     start = time.monotonic()
-    _, chosen, fold = chosen_questions(root)
-    print(f"\n{len(chosen)} questions in {time.monotonic() - start:.0f} s")
     asked_rows = [
-        {"type": c.kind, "fold": fold[c.scene], "text": c.text, "options": c.options, "answer": c.answer, "marks": {}}
-        for c in chosen
+        {"type": c.kind, "fold": fold, "text": c.text, "options": c.options, "answer": c.answer, "marks": {}}
+        for fold, some in chosen_questions(root)
+        for c in some
     ]
+    print(f"\n{len(asked_rows)} questions in {time.monotonic() - start:.0f} s")
     for a in audit(asked_rows, {}):
         print(f"{a.kind:18} {a.questions:5}  chance {a.chance:.3f}  text only {a.text_only:.3f}")
 

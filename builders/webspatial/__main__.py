@@ -201,14 +201,15 @@ def gallery(folder: Path, out: Path, scenes: int) -> None:
 def words(captures: Path, url: str, model: str, out: Path, most: int) -> None:
     """Record paraphrases and plans of a language model (key: GOLDSMITH_MODEL_KEY). It never sees an answer."""
     import json
+    from itertools import islice
 
-    from builders.webspatial.builder import chosen_questions
+    from builders.webspatial.builder import asked_scenes, chosen_questions
     from builders.webspatial.space import wording
 
     ask = wording.patient(wording.endpoint(url, model, os.environ.get("GOLDSMITH_MODEL_KEY", "")))
-    scenes, chosen, _ = chosen_questions(captures)
-    records = [record for scene in scenes for record in wording.plan(scene, ask)]
-    paraphrased = [wording.paraphrase(c, ask) for c in chosen[:most]]
+    records = [record for scene in asked_scenes(captures) for record in wording.plan(scene, ask)]
+    chosen = (c for _, some in chosen_questions(captures) for c in some)
+    paraphrased = [wording.paraphrase(c, ask) for c in islice(chosen, most)]
     records += [record for record in paraphrased if record]
     out.write_text("".join(json.dumps(r, sort_keys=True) + "\n" for r in records), encoding="utf-8")
     click.echo(f"{len(records)} records; {sum(p is None for p in paraphrased)} paraphrases did not read back")

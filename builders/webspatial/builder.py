@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from builders.webspatial.pictures import question_picture
 from builders.webspatial.schema import EVENTS, OBJECTS, QUESTIONS, SCENES, SCHEMA
 from builders.webspatial.space import planner, wording
 from builders.webspatial.space.agree import agreement
-from builders.webspatial.space.balance import balanced, folds
+from builders.webspatial.space.balance import Balance, folds
 from builders.webspatial.space.kinds import KINDS
 from builders.webspatial.space.scene import Scene, load
 from schemas import CheckSet, Dataset, DatasetFolder
@@ -105,36 +106,42 @@ def _rejects(root: Path) -> Iterator[Batch | Reject | Read]:
     yield Read(SOURCE, "scenes", count)
 
 
-def chosen_questions(
-    root: Path, words: wording.Recorded | None = None, *, all_of_them: bool = True
-) -> tuple[list[Scene], list[planner.Candidate], dict[str, str]]:
-    """The scenes that are asked about, the questions that are asked, and each scene's half."""
-    scenes: list[Scene] = []
-    found: list[planner.Candidate] = []
+def asked_scenes(root: Path, *, all_of_them: bool = True) -> Iterator[Scene]:
+    """The scenes that are asked about, one after another."""
     for name in store.names(root):
         capture = store.read(root / name)
         if not all_of_them and not capture.data["page"]["redistribute"]:
             continue
         if rows.why_not(capture, agreement(capture.data["graph"])) is None:
-            scenes.append(load(name, capture.data))
-            found += [*planner.candidates(scenes[-1]), *wording.planned(scenes[-1], words.plans if words else ())]
-    fold = folds(c.scene for c in found)
-    return scenes, balanced(found, fold), fold
+            yield load(name, capture.data)
+
+
+def chosen_questions(
+    root: Path, words: wording.Recorded | None = None, *, all_of_them: bool = True
+) -> Iterator[tuple[str, list[planner.Candidate]]]:
+    """Each scene's half and its questions. The scenes are read twice, so that memory does not grow with them: the
+    halves are over all scenes with a candidate, what is asked of a scene hangs on all in its half."""
+
+    def candidates(scene: Scene) -> Iterator[planner.Candidate]:
+        return chain(planner.candidates(scene), wording.planned(scene, words.plans if words else ()))
+
+    scenes = asked_scenes(root, all_of_them=all_of_them)
+    fold = folds(scene.id for scene in scenes if next(candidates(scene), None))
+    balance = Balance(fold)
+    for scene in asked_scenes(root, all_of_them=all_of_them):
+        balance.add(candidates(scene))
+    for some in balance.chosen():
+        yield fold[some[0].scene], some
 
 
 def _questions(root: Path, all_of_them: bool, words: wording.Recorded) -> Iterator[Batch | Reject | Read]:
-    scenes, chosen, fold = chosen_questions(root, words, all_of_them=all_of_them)
-    by_scene: dict[str, list[planner.Candidate]] = {}
-    for c in chosen:
-        by_scene.setdefault(c.scene, []).append(c)
-    for scene in scenes:
-        some = by_scene.get(scene.id, [])
-        if some:
-            capture = store.read(root / scene.id)
-            pictures = [question_picture(c, scene, capture) for c in some]
-            made = [_question_row(c, fold[scene.id], p, words.paraphrases) for c, p in zip(some, pictures, strict=True)]
-            batch = pa.RecordBatch.from_pylist(made, QUESTIONS.arrow)
-            yield Batch("questions", "test", batch, SOURCE, [f"{scene.id}/capture.json.gz"] * len(made))
+    for fold, some in chosen_questions(root, words, all_of_them=all_of_them):
+        capture = store.read(root / some[0].scene)
+        scene = load(capture.id, capture.data)
+        pictures = [question_picture(c, scene, capture) for c in some]
+        made = [_question_row(c, fold, p, words.paraphrases) for c, p in zip(some, pictures, strict=True)]
+        batch = pa.RecordBatch.from_pylist(made, QUESTIONS.arrow)
+        yield Batch("questions", "test", batch, SOURCE, [f"{scene.id}/capture.json.gz"] * len(made))
 
 
 def _question_row(c: planner.Candidate, fold: str, picture: bytes, words: dict[str, str]) -> dict[str, Any]:

@@ -8,8 +8,11 @@ from the texts of one half is then at chance on the other: any rule that sees th
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+import pickle
+import tempfile
+from bisect import insort
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 from builders.webspatial.space.planner import Candidate
 
@@ -30,24 +33,46 @@ def folds(scenes: Iterable[str]) -> dict[str, str]:
     return {scene: FOLDS[k % 2] for k, scene in enumerate(ordered)}
 
 
-def balanced(candidates: Sequence[Candidate], fold: dict[str, str]) -> list[Candidate]:
-    """The questions that are asked, sorted by id; see the module."""
-    cells: dict[tuple, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
-    for c in candidates:
-        cells[(fold[c.scene], *c.cell)][c.answer].append(c)
-    chosen: list[Candidate] = []
-    for (_, kind, _, options), by_answer in cells.items():
-        lists = [_spread(by_answer.get(answer, []), kind) for answer in options]
-        n = min(MOST, *(len(each) for each in lists))
-        chosen += [c for each in lists for c in each[:n]]
-    return sorted(chosen, key=lambda c: c.id)
+class Balance:
+    """Takes the candidates scene by scene and keeps what can still be asked.
 
+    Of a cell's answer the first `MOST` are kept: scenes in turn, so that none gives most of the questions, within a
+    scene in the order of a hash. The candidates themselves wait in a temporary file; here is only where they stand.
+    """
 
-def _spread(candidates: Sequence[Candidate], kind: str) -> list[Candidate]:
-    """Scenes in turn, so that none gives most of the questions; within a scene in the order of a hash."""
-    by_scene: dict[str, list[Candidate]] = defaultdict(list)
-    for c in sorted({c.id: c for c in candidates}.values(), key=lambda c: (_number(c.id), c.id)):
-        if len(by_scene[c.scene]) < PER_SCENE:
-            by_scene[c.scene].append(c)
-    rounds = [(k, _number(scene), c) for scene, each in by_scene.items() for k, c in enumerate(each)]
-    return [c for _, _, c in sorted(rounds, key=lambda item: item[:2])]
+    def __init__(self, fold: Mapping[str, str]) -> None:
+        self._fold = fold
+        self._cells: dict[tuple[str, ...], dict[str, list[tuple[int, int, str, str, int]]]] = {}
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 (closed with this object)
+
+    def add(self, candidates: Iterable[Candidate]) -> None:
+        """All candidates of a scene."""
+        rounds: Counter[tuple[str, ...]] = Counter()
+        for c in sorted({c.id: c for c in candidates}.values(), key=lambda c: (_number(c.id), c.id)):
+            cell = (self._fold[c.scene], c.kind, c.text, *c.options)
+            answers = self._cells.setdefault(cell, {answer: [] for answer in c.options})
+            turn = rounds[(*cell, c.answer)]
+            rounds[(*cell, c.answer)] += 1
+            if c.answer in answers and turn < PER_SCENE:
+                self._keep(answers[c.answer], (turn, _number(c.scene), c.scene, c.id), c)
+
+    def _keep(self, kept: list[tuple[int, int, str, str, int]], place: tuple[int, int, str, str], c: Candidate) -> None:
+        if len(kept) == MOST and place > kept[-1][:4]:
+            return
+        insort(kept, (*place, self._file.tell()))
+        del kept[MOST:]
+        pickle.dump(c, self._file)
+
+    def chosen(self) -> Iterator[list[Candidate]]:
+        """The questions that are asked: a list a scene that has some, both sorted by id."""
+        by_scene: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for answers in self._cells.values():
+            n = min(len(kept) for kept in answers.values())
+            for _, _, scene, name, at in (place for kept in answers.values() for place in kept[:n]):
+                by_scene[scene].append((name, at))
+        for scene in sorted(by_scene):
+            yield [self._read(at) for _, at in sorted(by_scene[scene])]
+
+    def _read(self, at: int) -> Candidate:
+        self._file.seek(at)
+        return pickle.load(self._file)  # noqa: S301 (written above)

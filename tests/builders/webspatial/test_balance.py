@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections import Counter
 
 from builders.webspatial.space.audit import audit
-from builders.webspatial.space.balance import balanced, folds
+from builders.webspatial.space.balance import MOST, Balance, folds
 from builders.webspatial.space.planner import Candidate
 
 
@@ -27,6 +28,16 @@ def skewed():
             options = ["front", "right", "behind", "left"]
             out.append(candidate(f"s{n}", "direction_turn", f"Then you {turn}. Where?", options, answer, k))
     return out
+
+
+def balanced(every, fold):
+    by_scene = {}
+    for c in every:
+        by_scene.setdefault(c.scene, []).append(c)
+    balance = Balance(fold)
+    for some in by_scene.values():
+        balance.add(some)
+    return [c for some in balance.chosen() for c in some]
 
 
 def as_rows(chosen, fold):
@@ -68,3 +79,19 @@ def test_the_order_of_candidates_does_not_matter():
     fold = folds(c.scene for c in every)
     turned = list(reversed(every))
     assert [c.id for c in balanced(every, fold)] == [c.id for c in balanced(turned, fold)]
+
+
+def test_memory_does_not_grow_with_the_scenes():
+    """What is kept of a cell is bounded, whatever the number of scenes that it occurs in."""
+    fold = {f"s{n}": "ab"[n % 2] for n in range(2000)}
+    balance, sizes = Balance(fold), {}
+    tracemalloc.start()
+    for n in range(2000):
+        answer = "yes" if n % 3 else "no"
+        balance.add([candidate(f"s{n}", "inside", "Is it?", ["yes", "no"], answer, k) for k in range(8)])
+        if n in (200, 1999):
+            sizes[n] = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert sizes[1999] < sizes[200] + 5_000
+    asked = Counter((fold[some[0].scene], c.answer) for some in balance.chosen() for c in some)
+    assert set(asked.values()) == {MOST}
