@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -33,6 +33,9 @@ from quality import json_text, sql
 from quality.digest import Digest
 from schemas import Dataset, DatasetFolder, GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
+
+if TYPE_CHECKING:
+    from quality.repeats import Suspects
 
 _SMALL_BYTES = 4 << 20
 
@@ -64,7 +67,7 @@ class Session:
         spill: a folder that ends with the session.
         lineage: table -> its lineage files that can be read.
         raw: table -> view of it with JSON as text, for tables with broken JSON; see `quality.json_text`.
-        repeats: (table, columns) -> hashes that occur more than once, where a scan has looked already.
+        suspects: (table, columns) -> rows that may repeat one another, where a scan has looked already.
         ids: table -> the digest of its row ids, where a scan has made it.
         buffers: memory for hashes that no scan uses now.
         sort_bytes: how much memory the sort of hashes may take before a GROUP BY that spills takes over.
@@ -78,7 +81,7 @@ class Session:
     names: set[str] = field(default_factory=set)
     lineage: dict[str, list[str]] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
-    repeats: dict[tuple[str, tuple[str, ...]], np.ndarray] = field(default_factory=dict)
+    suspects: dict[tuple[str, tuple[str, ...]], Suspects] = field(default_factory=dict)
     ids: dict[str, Digest] = field(default_factory=dict)
     buffers: list[np.ndarray] = field(default_factory=list)
 

@@ -66,7 +66,7 @@ class Ledger:
         Raises:
             GoldsmithError: the scan fails.
         """
-        start = len(self.results)
+        start, failures = len(self.results), {}
         cursor = self.session.con.cursor()  # the connection itself is busy with the scan
         query = (
             f"INSERT INTO {self._table} "
@@ -75,9 +75,13 @@ class Ledger:
             f"(SELECT unnest(from_json(?, {sql.literal(_FAULTS)})) AS fault))"
         )
 
+        added = False
+
         def add(faults: list[str]) -> None:
             # As JSON text: DuckDB imports pandas, where there is one, to look at a registered object.
+            nonlocal added
             if faults:
+                added = True
                 cursor.execute(query, [f"[{','.join(faults)}]"])
 
         try:
@@ -87,8 +91,9 @@ class Ledger:
             raise GoldsmithError(f"[{place}] cannot be read ({_reason(error)}): build it again") from None
         finally:
             cursor.close()
-        count = f"SELECT number, count(*) FROM {self._table} WHERE number >= {start} GROUP BY number"
-        failures = dict(self.session.rows(count))
+        if added:
+            count = f"SELECT number, count(*) FROM {self._table} WHERE number >= {start} GROUP BY number"
+            failures = dict(self.session.rows(count))
         for number, check in enumerate(checks, start):
             self._settle(check, failures.get(number, 0))
 

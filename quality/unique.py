@@ -8,9 +8,8 @@ grouped in DuckDB, which spills to disk, with the same result.
 from __future__ import annotations
 
 from quality import sql
-from quality.connect import Session
 from quality.ledger import Ledger
-from quality.scan import find_repeats, is_repeated
+from quality.repeats import find_suspects
 from schemas import Audio, Check, Image, Json, List, Struct, Table, Text, Unique
 
 
@@ -30,9 +29,12 @@ def check_keys(ledger: Ledger, table: Table) -> None:
 def check_unique(ledger: Ledger, unique: Unique) -> None:
     """Run a `Unique`: each row after the first (by split and id) that has the same values fails."""
     table = ledger.session.dataset.table(unique.table)
-    find_repeats(ledger.session, table, unique.columns)
+    suspect = find_suspects(ledger.session, table, unique.columns)
+    if not suspect:
+        ledger.listed(as_check(unique), ())
+        return
     word = sql.literal("same " + ", ".join(unique.columns) + " as row ")
-    query = f"SELECT id, {word} || first AS message FROM ({_groups(ledger.session, table, unique.columns)}) WHERE n > 1"
+    query = f"SELECT id, {word} || first AS message FROM ({_groups(table, unique.columns, suspect)}) WHERE n > 1"
     ledger.check(as_check(unique), query)
 
 
@@ -69,11 +71,17 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
         ledger.skip(duplicates, why)
         ledger.skip(leakage, why)
         return
-    find_repeats(ledger.session, table, content)
-    groups = _groups(ledger.session, table, content)
-    ledger.check(duplicates, f"SELECT id, 'same content as row ' || first AS message FROM ({groups}) WHERE n > 1")
+    suspect = find_suspects(ledger.session, table, content)
+    groups = _groups(table, content, suspect)
+    if suspect:
+        ledger.check(duplicates, f"SELECT id, 'same content as row ' || first AS message FROM ({groups}) WHERE n > 1")
+    else:
+        ledger.listed(duplicates, ())
     if len(table.splits) < 2:
         ledger.skip(leakage, "the table has one split")
+        return
+    if not suspect:
+        ledger.listed(leakage, ())
         return
     message = (
         f"'in split ' || {sql.SPLIT} || ', same content as row ' || first || ' in split ' || first_split AS message"
@@ -91,17 +99,11 @@ def content_columns(table: Table) -> tuple[str, ...]:
     return ()
 
 
-def _groups(session: Session, table: Table, columns: tuple[str, ...]) -> str:
-    """Rows with a hash in `_repeated`: id, _split, and by exact values n (place in its group), first, first_split."""
-    (some,) = session.one("SELECT count(*) FROM _repeated")
-    if not some:
-        return f"SELECT '' AS id, '' AS {sql.SPLIT}, '' AS first, '' AS first_split, 0 AS n WHERE false"
+def _groups(table: Table, columns: tuple[str, ...], suspect: str) -> str:
+    """Suspected rows: id, _split, and by exact values n (place in its group), first, first_split."""
     values = [f"_{index}" for index in range(len(columns))]
     renamed = ", ".join(f"{sql.name(column)} AS {value}" for column, value in zip(columns, values, strict=True))
-    rows = (
-        f"SELECT {sql.row_id(table)} AS _id, {sql.SPLIT}, {renamed} FROM {sql.name(table.name)} "
-        f"WHERE {is_repeated(session, table, columns)}"
-    )
+    rows = f"SELECT {sql.row_id(table)} AS _id, {sql.SPLIT}, {renamed} FROM {sql.name(table.name)} WHERE {suspect}"
     order = f"ORDER BY list_position([{sql.literals(table.splits)}], {sql.SPLIT}), _id"
     return (
         f"SELECT _id AS id, {sql.SPLIT}, row_number() OVER w AS n, first_value(_id) OVER w AS first, "
