@@ -1,5 +1,5 @@
 # Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
-# Everything lives in .venv and out/ (Label Studio, for its tests, in .venv-label-studio); `make clean` removes all.
+# Everything lives in .venv and out/ (servers that tests talk to, in .venv-*); `make clean` removes all.
 
 PYTHON ?= python3
 VENV := .venv
@@ -7,8 +7,9 @@ BIN := $(VENV)/bin
 OUT ?= out/demo
 
 LABEL_STUDIO := .venv-label-studio
+S3_SERVER := .venv-s3-server
 
-.PHONY: demo test test-slow check bench clean label-studio oracles
+.PHONY: demo test test-slow check bench clean label-studio s3-server oracles
 .DELETE_ON_ERROR:
 
 $(VENV)/ready: pyproject.toml constraints.txt
@@ -39,7 +40,7 @@ demo: $(VENV)/ready  ## build, check, document and release every dataset from it
 test: $(VENV)/ready  ## run the tests, all but those that need a browser or a Label Studio
 	$(BIN)/python -m pytest
 
-test-slow: $(VENV)/ready  ## the tests against a real Chromium, Label Studio and Ray cluster; they say what they need
+test-slow: $(VENV)/ready  ## tests against a real Chromium, Label Studio, Ray cluster and S3 server; they say what they need
 	$(BIN)/python -m pytest -m "chromium or gamma or labelstudio or ray or s3"
 
 label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of audits (1 GB; an environment of its own)
@@ -47,6 +48,13 @@ label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of aud
 $(LABEL_STUDIO)/ready:
 	$(PYTHON) -m venv $(LABEL_STUDIO)
 	$(LABEL_STUDIO)/bin/python -m pip install --quiet 'label-studio>=1.20,<2'
+	@touch $@
+
+s3-server: $(S3_SERVER)/ready  ## a server that speaks S3, for tests (its libraries are not of the versions that ours are)
+
+$(S3_SERVER)/ready:
+	$(PYTHON) -m venv $(S3_SERVER)
+	$(S3_SERVER)/bin/python -m pip install --quiet 'moto[s3]>=5.1,<6' flask flask-cors
 	@touch $@
 
 oracles: $(VENV)/ready  ## libraries that statistics are compared with, and gamma for spans; tests skip without them
@@ -59,4 +67,4 @@ check: $(VENV)/ready  ## formatting, lint, types, and who may import whom
 	$(BIN)/pyright
 
 clean:
-	rm -rf $(VENV) $(LABEL_STUDIO) out
+	rm -rf $(VENV) $(LABEL_STUDIO) $(S3_SERVER) out

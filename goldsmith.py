@@ -81,7 +81,9 @@ def main() -> None:
 def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that say where source files come from."""
     for option in (
-        click.option("--source", "overrides", multiple=True, metavar="NAME=PATH", help="Your own file for a source."),
+        click.option(
+            "--source", "overrides", multiple=True, metavar="NAME=PATH", help="Your own file, or address, for a source."
+        ),
         click.option("--mirror", "mirrors", multiple=True, metavar="DIR", help="Folder or URL laid out as host/path."),
         click.option("--cache", type=FOLDER, help="Where fetched files are kept (default: the user's cache)."),
     ):
@@ -90,14 +92,15 @@ def _source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _load_sources(builder: Builder, overrides: tuple[str, ...], mirrors: tuple[str, ...], **options: Any) -> Sources:
+    from builders.address import is_address
     from builders.sources import Sources
 
-    named = {}
+    named: dict[str, Path | str] = {}
     for text in overrides:
         name, equals, path = text.partition("=")
         if not equals:
             raise GoldsmithError(f"--source {text}: write it as NAME=PATH")
-        named[name] = Path(path)
+        named[name] = path if is_address(path) else Path(path)
     return Sources.load(builder.folder, overrides=named, mirrors=mirrors, **options)
 
 
@@ -196,6 +199,7 @@ def build(
     Example: goldsmith build virogym --mirror ../mirror -o out/virogym
     """
     from builders import copy_out
+    from builders.address import is_address
     from builders.build import build as run
     from builders.registry import get
 
@@ -204,7 +208,7 @@ def build(
     if address and engine != "ray":
         raise GoldsmithError("--address names a Ray cluster: give --engine ray, too")
     cluster = (address or "local") if engine == "ray" else None
-    far = out if out and copy_out.is_address(out) else None
+    far = out if out and is_address(out) else None
     if far:
         copy_out.refuse_address(far, name)
     folder = Path(out) if out and not far else Path("out") / name

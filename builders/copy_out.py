@@ -1,34 +1,36 @@
-"""A finished dataset folder copied to an address that fsspec knows (`s3://`, `gs://`, `hf://`, `file://`).
+"""A finished dataset folder copied to an address that fsspec knows (`s3://`, `gs://`, `file://`, `hf://buckets/`).
 
-`build.json` goes first and comes last: until all files are there, the address holds no dataset. A copy that broke off
-is done again from the folder, which stays. Not its business: releases, which `publish` brings to the Hub whole.
+`build.json` goes first and comes last: until all files are there, the address holds no dataset. What a copy that broke
+off has sent is written down at the address, and the next copy goes on from there. Not its business: releases, which
+`publish` brings to the Hub whole.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import fsspec
-
+from builders.address import open_address, unusable
 from builders.assemble import MADE, STALE
 from schemas import GoldsmithError
 
 _SIGN = ".goldsmith-copy"
-"""Lies at the address while a copy is under way, and holds the name of the dataset."""
+"""Lies at the address while a copy is under way: the dataset's name, and the files that are there with their sums."""
 
+_WITHOUT_FOLDERS = {"s3", "gs", "abfs", "hf"}
+"""Stores where a folder is but the start of a name. To make one would make a bucket under a name that was mistyped."""
 
-def is_address(out: str) -> bool:
-    """Whether a place to build is an address and no path."""
-    return "://" in out
+_STEP_BYTES = 1 << 30
+"""What is sent before it is written down: a copy that breaks off sends no more than this again."""
 
 
 def copy_out(folder: Path, address: str) -> int:
     """Make `address` hold the dataset of `folder`, in place of an earlier build of the same dataset.
 
     Returns:
-        The number of files that were sent; those that were there from the earlier build are left.
+        The number of files that were sent; those that were there already are left.
 
     Raises:
         GoldsmithError: the address holds other things, or cannot be written.
@@ -39,42 +41,36 @@ def copy_out(folder: Path, address: str) -> int:
         return place.take(folder, build)
     except GoldsmithError:
         raise
-    except Exception as error:  # Each of the many file systems has errors of its own.
-        raise _failed(address, error, f"; the dataset is whole in {folder}") from error
+    except Exception as error:
+        raise unusable(address, error, f"; the dataset is whole in {folder}") from error
 
 
 def refuse_address(address: str, name: str) -> None:
-    """Refuse an address that cannot be used, before anything is built.
+    """Refuse an address that cannot be used, before anything is built: a file is written there and taken away.
 
     Raises:
-        GoldsmithError: it holds anything but an earlier build of `name`, or cannot be read.
+        GoldsmithError: it holds anything but an earlier build of `name`, or cannot be read or written.
     """
     place = _Place(address)
     try:
-        place.refuse_foreign(name)
+        place.try_to_write(name)
     except GoldsmithError:
         raise
     except Exception as error:
-        raise _failed(address, error) from error
-
-
-def _failed(address: str, error: Exception, more: str = "") -> GoldsmithError:
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return GoldsmithError(f"[{address}] cannot be used ({reason}): check the address and your rights there{more}")
+        raise unusable(address, error) from error
 
 
 class _Place:
     def __init__(self, address: str) -> None:
         self._address = address
-        try:
-            self._files, root = fsspec.url_to_fs(address, use_listings_cache=False)
-        except ImportError as error:
-            raise GoldsmithError(f"[{address}] {' '.join(str(error).split())}: install that package") from None
-        except ValueError as error:
+        self._files, self._root = open_address(address)
+        protocols = {self._files.protocol} if isinstance(self._files.protocol, str) else set(self._files.protocol)
+        if "hf" in protocols and not self._root.startswith("buckets/"):
             raise GoldsmithError(
-                f"[{address}] is no address of a folder ({error}): write it as s3://BUCKET/x"
-            ) from None
-        self._root = root.rstrip("/")
+                f"[{address}] is a repository of the Hub, where only checked releases belong: build into a folder, "
+                "then `goldsmith check`, `card`, `release` and `publish`; a build may go to hf://buckets/OWNER/BUCKET/x"
+            )
+        self._has_folders = not protocols & _WITHOUT_FOLDERS
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
@@ -82,55 +78,76 @@ class _Place:
     def _json(self, name: str) -> Any:
         return json.loads(self._files.cat_file(self._at(name)))
 
-    def refuse_foreign(self, name: str) -> dict[str, Any]:
-        """The earlier build's `build.json`; empty where there is none."""
-        if self._files.exists(self._at("manifest.json")):
-            raise GoldsmithError(f"[{self._address}] is a release, which never changes: give another address to -o")
-        earlier: dict[str, Any] = {}
-        if self._files.exists(self._at("build.json")):
-            earlier = self._json("build.json")
-            there = earlier.get("dataset")
-        elif self._files.exists(self._at(_SIGN)):
-            there = self._json(_SIGN)
-        else:
-            there = "something else" if self._names() else name
-        if there != name:
-            raise GoldsmithError(f"[{self._address}] holds {there}: give an empty address to -o for {name}")
-        return earlier
-
-    def _names(self) -> set[str]:
-        """All files there, as paths from the root."""
+    def _sizes(self) -> dict[str, int]:
+        """All files there, as paths from the root, with their sizes in bytes."""
+        self._files.invalidate_cache()  # Some file systems keep listings whatever they are told.
         if not self._files.exists(self._root):
-            return set()
-        return {str(path)[len(self._root) + 1 :] for path in self._files.find(self._root)}
+            return {}
+        found = cast(dict[str, Any], self._files.find(self._root, detail=True))
+        return {str(path)[len(self._root) + 1 :]: int(facts["size"]) for path, facts in found.items()}
+
+    def _held(self, name: str, there: Mapping[str, int]) -> dict[str, str]:
+        """The sums of files of the dataset `name`, as they are written down there; refuses whatever else is there."""
+        if "manifest.json" in there:
+            raise GoldsmithError(f"[{self._address}] is a release, which never changes: give another address to -o")
+        held: dict[str, str] = {}
+        if "build.json" in there:
+            earlier = self._json("build.json")
+            holder = earlier.get("dataset")
+            held = {file["path"]: file["sha256"] for file in earlier.get("files", ())}
+        elif _SIGN in there:
+            sign = self._json(_SIGN)
+            holder, held = sign["dataset"], sign["files"]
+        else:
+            holder = "something else" if there else name
+        if holder != name:
+            raise GoldsmithError(f"[{self._address}] holds {holder}: give an empty address to -o for {name}")
+        return held
+
+    def try_to_write(self, name: str) -> None:
+        there = self._sizes()
+        self._held(name, there)
+        if _SIGN not in there:
+            self._sign(name, {})
+            self._files.rm_file(self._at(_SIGN))
 
     def take(self, folder: Path, build: dict[str, Any]) -> int:
-        earlier = self.refuse_foreign(build["dataset"])
-        there = {file["path"]: file["sha256"] for file in earlier.get("files", ())}
-        self._files.makedirs(self._root, exist_ok=True)
-        self._files.pipe_file(self._at(_SIGN), json.dumps(build["dataset"]).encode())
-        if earlier:
-            self._files.rm_file(self._at("build.json"))
-        names = self._names()
-        wanted = {file["path"]: file for file in build["files"]}
-        for name in sorted(names - set(wanted)):
-            if name.partition("/")[0] in (*MADE, *STALE):  # Of the earlier build: also its reports and documents.
-                self._files.rm_file(self._at(name))
-        sent = 0
-        for name, file in wanted.items():
-            same = name in names and there.get(name) == file["sha256"] and self._size(name) == file["bytes"]
-            if not same:
-                self._send(folder / name, name, file["bytes"])
-                sent += 1
+        name, wanted = build["dataset"], {file["path"]: file for file in build["files"]}
+        there = self._sizes()
+        sums = self._held(name, there)
+        held = {
+            path: file["sha256"]
+            for path, file in wanted.items()
+            if sums.get(path) == file["sha256"] and there.get(path) == file["bytes"]
+        }
+        self._sign(name, held)
+        for path in sorted(there):
+            # What the earlier build has left, also its reports and documents; a file that is not ours stays.
+            if path == "build.json" or (path not in wanted and path.partition("/")[0] in (*MADE, *STALE)):
+                self._files.rm_file(self._at(path))
+        todo = [path for path in wanted if path not in held]
+        unwritten = 0
+        for path in todo:
+            self._send(folder / path, path, wanted[path]["bytes"])
+            held[path] = wanted[path]["sha256"]
+            unwritten += wanted[path]["bytes"]
+            if unwritten >= _STEP_BYTES:
+                self._sign(name, held)
+                unwritten = 0
         self._send(folder / "build.json", "build.json", (folder / "build.json").stat().st_size)
         self._files.rm_file(self._at(_SIGN))
-        return sent + 1
+        return len(todo) + 1
+
+    def _sign(self, name: str, held: Mapping[str, str]) -> None:
+        self._make_room(_SIGN)
+        self._files.pipe_file(self._at(_SIGN), json.dumps({"dataset": name, "files": held}).encode())
 
     def _send(self, path: Path, name: str, size: int) -> None:
-        self._files.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)
+        self._make_room(name)
         self._files.put_file(str(path), self._at(name))
-        if self._size(name) != size:
+        if self._files.info(self._at(name))["size"] != size:
             raise GoldsmithError(f"[{self._address} > {name}] did not arrive whole: run the build again")
 
-    def _size(self, name: str) -> int:
-        return int(self._files.info(self._at(name))["size"])
+    def _make_room(self, name: str) -> None:
+        if self._has_folders:
+            self._files.makedirs(self._at(name).rpartition("/")[0], exist_ok=True)

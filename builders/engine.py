@@ -17,12 +17,13 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, cast
 
+from builders.libraries import ENVIRONMENT, one_blas_thread
 from schemas import GoldsmithError
 
 ATTEMPTS = 3
@@ -30,9 +31,6 @@ ATTEMPTS = 3
 
 PATIENCE_S = 3.0
 """Seconds that a worker has to let go of what it holds."""
-
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-"""Environment variables that the libraries of linear algebra read when they load."""
 
 Work = Callable[[Any, Callable[[Any], None]], Any]
 """`work(item, report)` returns its result; `report` passes on how far it is."""
@@ -90,15 +88,6 @@ def terminable() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Sums in BLAS depend on its number of threads: workers have one, and so has this process while it works."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    return threadpool_limits(1, user_api="blas")
 
 
 def attempt(work: Work, index: int, item: Any, report: Callable[[Any], None]) -> Outcome:
@@ -218,8 +207,8 @@ class _Pool:
     def _start(self) -> None:
         pipe, far = self._context.Pipe()
         process = self._context.Process(target=_worker, args=(far, self._work), daemon=True)
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(dict.fromkeys(ONE_THREAD, "1"))  # Read once, when the libraries load.
+        before = {name: os.environ.get(name) for name in ENVIRONMENT}
+        os.environ.update(ENVIRONMENT)
         try:
             process.start()
         finally:

@@ -18,15 +18,14 @@ from typing import Any
 
 from builders.engine import (
     ATTEMPTS,
-    ONE_THREAD,
     PATIENCE_S,
     Outcome,
     Work,
     attempt,
-    one_blas_thread,
     pickled,
     terminable,
 )
+from builders.libraries import ENVIRONMENT, one_blas_thread
 from schemas import GoldsmithError
 
 try:
@@ -91,7 +90,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[None]:
             address=address,
             logging_level=logging.ERROR,
             log_to_driver=False,
-            runtime_env={"env_vars": dict.fromkeys(ONE_THREAD, "1")},
+            runtime_env={"env_vars": ENVIRONMENT},
             **options,
         )
     except (ConnectionError, lost.RaySystemError, OSError, RuntimeError, ValueError) as error:

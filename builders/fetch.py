@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import unquote, urlsplit
 
-import fsspec
-
+from builders.address import is_address, open_address, reason
 from schemas import GoldsmithError
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 20
 _TIMEOUT_S = 60
 _ATTEMPTS = 3
+_WEB = ("http://", "https://")
 _SCHEMES = ("http", "https", "s3", "gs", "hf")
 _LFS = b"version https://git-lfs"
 _PORT = re.compile(r"\d{1,5}(/|$)")
@@ -166,7 +166,7 @@ class Fetcher:
 
     def _from_mirror(self, source: Source, mirror: str, progress: Callable[[int], None] | None) -> Found | None:
         place = mirror_path(source.name, cast(str, source.url))
-        if "://" not in mirror:
+        if not is_address(mirror):
             if not Path(mirror).is_dir():
                 raise GoldsmithError(f"[{mirror}] is no folder: --mirror takes a folder or a URL laid out as host/path")
             path = Path(mirror) / place
@@ -181,24 +181,34 @@ class Fetcher:
             with _open(address) as stream:
                 return self._keep(source, stream, address, progress)
         except FileNotFoundError:
+            self._refuse_absent(mirror)
             return None
-        except (OSError, ValueError, ImportError) as error:
+        except (OSError, ValueError) as error:
             raise _unreachable(source, address, error) from None
+
+    def _refuse_absent(self, mirror: str) -> None:
+        """Refuse a mirror that is not there, as a bucket whose name is mistyped; a web server cannot be asked."""
+        if mirror.startswith(_WEB):
+            return
+        files, root = open_address(mirror)
+        if not files.exists(root):
+            raise GoldsmithError(f"[{mirror}] holds nothing: --mirror takes a folder or a URL laid out as host/path")
 
     def _from_url(self, source: Source, url: str, progress: Callable[[int], None] | None) -> Found:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 with _open(url) as stream:
                     return self._keep(source, stream, url, progress)
-            except FileNotFoundError:
+            except FileNotFoundError as error:
+                said = f" ({reason(error)})" if reason(error) != url else ""
                 raise GoldsmithError(
-                    f"[{source.name}] is no longer at {url}: give --mirror DIR with a copy, or "
+                    f"[{source.name}] is no longer at {url}{said}: give --mirror DIR with a copy, or "
                     f"--source {source.name}=PATH"
                 ) from None
             except (TimeoutError, ConnectionResetError, urllib.error.ContentTooShortError) as error:
                 if attempt == _ATTEMPTS:  # A line that broke off is worth another try; no line at all is not.
                     raise _unreachable(source, url, error) from None
-            except (OSError, ValueError, ImportError) as error:
+            except (OSError, ValueError) as error:
                 raise _unreachable(source, url, error) from None
         raise AssertionError("unreachable")
 
@@ -259,12 +269,20 @@ def _read(stream: BinaryIO) -> bytes:
         raise _LineError(ConnectionResetError(f"the connection broke off: {error!r}")) from None
     except OSError as error:
         raise _LineError(error) from None
+    except Exception as error:  # Each of the many file systems has errors of its own.
+        raise _LineError(OSError(reason(error))) from error
 
 
 def _open(address: str) -> BinaryIO:
-    """Open a URL for reading; FileNotFoundError where there is no such file."""
-    if not address.startswith(("http://", "https://")):
-        return cast(BinaryIO, cast(fsspec.core.OpenFile, fsspec.open(address, "rb")).open())
+    """Open a URL for reading; FileNotFoundError where there is no such file, another OSError where it fails."""
+    if not address.startswith(_WEB):
+        files, path = open_address(address)
+        try:
+            return cast(BinaryIO, files.open(path, "rb"))
+        except OSError:
+            raise
+        except Exception as error:
+            raise OSError(reason(error)) from error
     request = urllib.request.Request(  # noqa: S310 (http or https: see above)
         address, headers={"User-Agent": "goldsmith", "Accept-Encoding": "identity"}
     )
@@ -291,7 +309,8 @@ def _check(source: Source, sha256: str, size: int, start: bytes, place: str) -> 
 
 
 def _unreachable(source: Source, address: str, error: Exception) -> GoldsmithError:
-    reason = " ".join(str(getattr(error, "reason", None) or error or type(error).__name__).split())
+    said = " ".join(str(getattr(error, "reason", None) or reason(error)).split())
+    cure = "the network" if address.startswith(_WEB) else "the network, your credentials and your rights there"
     return GoldsmithError(
-        f"[{source.name}] cannot fetch {address} ({reason}): check the network, or give --mirror DIR with the file"
+        f"[{source.name}] cannot fetch {address} ({said}): check {cure}, or give --mirror DIR with the file"
     )

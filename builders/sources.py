@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from builders.address import is_address
+from builders.bring import bring
 from builders.fetch import Fetcher, Found, by_hand, sum_file, sum_folder
 from builders.pins import Source, read_sources_toml
 from schemas import GoldsmithError
@@ -64,7 +66,7 @@ class Sources:
         *,
         sample: bool = False,
         redistributable_only: bool = False,
-        overrides: Mapping[str, Path] | None = None,
+        overrides: Mapping[str, Path | str] | None = None,
     ) -> None:
         self.folder = folder
         self.sample = sample
@@ -86,7 +88,7 @@ class Sources:
         *,
         sample: bool = False,
         mirrors: Sequence[str] = (),
-        overrides: Mapping[str, Path] | None = None,
+        overrides: Mapping[str, Path | str] | None = None,
         cache: Path | None = None,
         redistributable_only: bool = False,
         offline: bool = False,
@@ -95,7 +97,7 @@ class Sources:
 
         Args:
             mirrors: folders or fsspec URLs, laid out as host/path; `GOLDSMITH_MIRRORS` adds to them.
-            overrides: a user's own file in place of a source.
+            overrides: a user's own file in place of a source; a text may be an address that fsspec knows.
             cache: default `GOLDSMITH_CACHE`, then the user's cache folder.
             offline: never ask a source's own URL.
 
@@ -246,7 +248,7 @@ class Sources:
 
     def _own_file(self, spec: Source) -> Path:
         if spec.name in self._overrides:
-            path = Path(self._overrides[spec.name])
+            path = self._given_place(spec.name)
             if not path.exists():
                 raise GoldsmithError(
                     f"[{spec.name}] {path} is no file: give an existing one to --source {spec.name}=PATH"
@@ -262,6 +264,13 @@ class Sources:
         if not path.exists():
             raise GoldsmithError(f"[{spec.name}] the bundled file {path} is absent: restore it or correct sources.toml")
         return path
+
+    def _given_place(self, name: str) -> Path:
+        """Where a user's own file is; what is at an address is copied into the cache, once for this object."""
+        place = self._overrides[name]
+        if isinstance(place, str) and is_address(place):
+            place = self._overrides[name] = bring(name, place, self._fetcher.cache)
+        return Path(place)
 
 
 def _no_folder(name: str, path: Path) -> GoldsmithError:

@@ -29,7 +29,7 @@ MEDIA_GROUP_BYTES = 16 << 20
 """The same for tables with sound or pictures. A build holds a group for each split, and few rows of media fill one;
 their values alone are longer than the pieces that are cut by content."""
 
-SMALL_GROUP_BYTES = 8 << 20
+SMALL_GROUP_BYTES = 4 << 20
 """The same for lineage and rejects, of which few rows are read at a time: a build holds a group of them in memory."""
 
 CHUNK_BYTES = 2 << 20

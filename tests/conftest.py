@@ -7,7 +7,11 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# In CI the same examples each time: a run there says what changed, and new examples are drawn in every other run.
+hypothesis.settings.register_profile("ci", derandomize=True, print_blob=True)
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from builders.api import Batch, Read, Reject, Shard
 from builders.sketch import gallery, orders, prompts, splits, tables
 from builders.sketch.checks import CHECKS
-from builders.sketch.forms import BadDrawingError, Drawing, Entry, short
+from builders.sketch.forms import BadDrawingError, Drawing, Entry, Reader, short
 from builders.sketch.index import index
 from builders.sketch.readers import READERS, open_source
 from builders.sketch.render import Rendering, render
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 Rows = dict[str, list[tuple[dict[str, Any], str]]]
 """By table: (row, place)."""
+
+AT_ONCE = 50
+"""Drawings whose rows are kept together before they are written."""
 
 LEAST_DRAWINGS = 10
 """Of a category: fewer show no way in which people order parts."""
@@ -109,6 +113,8 @@ def _drawings(name: str, entries: Sequence[Sequence[Any]], sources: Sources) -> 
         parts = tables.part_rows(sketch_id, entry.category, drawing, made, split)
         rows["parts"] += [(part, entry.place) for part in parts]
         rows["steps"] += [(step, entry.place) for step in tables.step_rows(sketch_id, drawing, made)]
+        if len(rows["sketches"]) >= AT_ONCE:
+            yield from _batches(name, split, by_split.pop(split), {"sketches": merged.pop(split)})
     for split, rows in sorted(by_split.items()):
         yield from _batches(name, split, rows, {"sketches": merged[split]})
     yield Read(name, "sketches", sum(1 + len(again) for *_, again in entries))
@@ -117,37 +123,47 @@ def _drawings(name: str, entries: Sequence[Sequence[Any]], sources: Sources) -> 
 def _categories(name: str, entries: Sequence[Sequence[Any]], sources: Sources) -> Iterator[Batch]:
     """Orders, their summaries, questions and gallery of whole categories."""
     reader = open_source(name, sources.path(name))
-    by_category: dict[tuple[str, str], dict[str, tuple[Entry, Drawing]]] = {}
-    for *form, split in entries:
-        entry = Entry(*form)
+    scenes = 0
+    together = groupby(((Entry(*form), split) for *form, split in entries), lambda each: (each[0].category, each[1]))
+    for (category, split), some in together:
+        rows: Rows = {table: [] for table in ("orders", "order_summaries", "prompts", "gallery")}
+        said, shown = _looked_at(name, reader, (entry for entry, _ in some))
+        _measured(name, category, split, said, rows)
+        for number, sketch_id in enumerate(prompts.chosen(list(shown))):
+            entry, drawing = shown[sketch_id]
+            pictured = number < gallery.SHOWN and (drawing.kind != "scene" or scenes < gallery.SCENES)
+            scenes += drawing.kind == "scene"
+            _shown(name, sketch_id, entry, split, drawing, rows, pictured=pictured)
+        yield from _batches(name, split, rows, {})
+
+
+def _looked_at(
+    name: str, reader: Reader, entries: Iterable[Entry]
+) -> tuple[list[orders.Said], dict[str, tuple[Entry, Drawing]]]:
+    """What a category's drawings with parts say of order, and by sketch_id those that may be shown: a category is
+    looked at drawing by drawing, however many it has."""
+    said: list[orders.Said] = []
+    shown: dict[str, tuple[Entry, Drawing]] = {}
+    for entry in entries:
         try:
             drawing = reader.drawing(entry)
         except BadDrawingError:
             continue  # The shard of its drawing rejects it.
         if drawing.groups:
-            there = by_category.setdefault((entry.category, split), {})
-            there[tables.sketch_id(name, entry)] = (entry, drawing)
-    by_split: dict[str, Rows] = {}
-    scenes = 0
-    for (category, split), drawings in by_category.items():
-        rows = by_split.setdefault(split, {table: [] for table in ("orders", "order_summaries", "prompts", "gallery")})
-        _measured(name, category, split, [drawing for _, drawing in drawings.values()], rows)
-        for number, sketch_id in enumerate(prompts.chosen(list(drawings))):
-            entry, drawing = drawings[sketch_id]
-            pictured = number < gallery.SHOWN and (drawing.kind != "scene" or scenes < gallery.SCENES)
-            scenes += drawing.kind == "scene"
-            _shown(name, sketch_id, entry, split, drawing, rows, pictured=pictured)
-    for split, rows in sorted(by_split.items()):
-        yield from _batches(name, split, rows, {})
+            said.append(orders.Said(drawing.part_order, bool(drawing.returned), drawing.recognized))
+            shown[tables.sketch_id(name, entry)] = entry, drawing
+        if len(shown) > 2 * prompts.SHOWN:
+            shown = {sketch_id: shown[sketch_id] for sketch_id in prompts.chosen(list(shown))}
+    return said, shown
 
 
-def _measured(name: str, category: str, split: str, drawings: Sequence[Drawing], rows: Rows) -> None:
+def _measured(name: str, category: str, split: str, said: Sequence[orders.Said], rows: Rows) -> None:
     """Statistics of a category's drawings with order, and the questions about the category alone."""
-    ordered = [drawing for drawing in drawings if drawing.part_order]
+    ordered = [each for each in said if each.part_order]
     if len(ordered) < LEAST_DRAWINGS:
         return
     place = f"{len(ordered)} drawings of {category}"
-    found = orders.measure([drawing.part_order for drawing in ordered], orders.seed_of(name, category))
+    found = orders.measure([each.part_order for each in ordered], orders.seed_of(name, category))
     pairs = tables.order_rows(name, category, split, found)
     summary = tables.summary_row(name, category, split, ordered, found, pairs)
     rows["orders"] += [(row, place) for row in pairs]

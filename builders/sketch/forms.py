@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -192,40 +191,6 @@ def files(folder: Path, *suffixes: str) -> list[Path]:
         and path.is_file()
         and path.resolve().is_relative_to(root)
     )
-
-
-def text(path: Path) -> str:
-    """A text file's content; what is no UTF-8 is kept readable."""
-    return path.read_text(encoding="utf-8-sig", errors="backslashreplace")
-
-
-@lru_cache(maxsize=2)
-def _lines(path: Path, stamp: int) -> list[str]:
-    return text(path).split("\n")
-
-
-def lines(path: Path) -> list[str]:
-    """The lines of a text file; the last two files are kept, for their records are asked for one by one."""
-    return _lines(path, path.stat().st_mtime_ns)
-
-
-def as_objects(path: Path, name: str) -> Iterator[tuple[int, str, dict[str, Any] | Problem]]:
-    """(index, line, object) of a file with a JSON object a line; empty lines are passed over."""
-    for index, line in enumerate(lines(path)):
-        if not line.strip():
-            continue
-        place = f"{name} line {index + 1}"
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            fault = " ".join(str(error).split())
-            yield index, line, Problem("bad_json", f"the line is no JSON ({fault})", place, short(line))
-            continue
-        if isinstance(value, dict):
-            yield index, line, value
-        else:
-            what = type(value).__name__
-            yield index, line, Problem("bad_record", f"the line is a {what}, no object", place, short(line))
 
 
 def text_of(record: dict[str, Any], name: str) -> str | None:

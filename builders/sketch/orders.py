@@ -26,6 +26,20 @@ in ten pairs that are a coin passes."""
 
 
 @dataclass(frozen=True)
+class Said:
+    """What a drawing says of the order of its parts.
+
+    Attributes:
+        returned: whether the pen came back to a part after another.
+        recognized: by the game it was drawn in; None where there was none.
+    """
+
+    part_order: list[str]
+    returned: bool
+    recognized: bool | None
+
+
+@dataclass(frozen=True)
 class Orders:
     """What the drawings of a category show. Matrices are (parts, parts), row before column.
 

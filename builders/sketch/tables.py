@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from builders.sketch import masks
 from builders.sketch.forms import Drawing, Entry
-from builders.sketch.orders import ENOUGH, SURE, Orders, entropy, precedes
+from builders.sketch.orders import ENOUGH, SURE, Orders, Said, entropy, precedes
 from builders.sketch.render import Rendering
 from schemas import Table
 
@@ -139,12 +139,12 @@ def order_rows(source: str, category: str, split: str, found: Orders) -> list[di
 
 
 def summary_row(
-    source: str, category: str, split: str, drawings: Sequence[Drawing], found: Orders, pairs: Sequence[dict[str, Any]]
+    source: str, category: str, split: str, said: Sequence[Said], found: Orders, pairs: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
-    """The row of `order_summaries` of one category; `drawings` are those that were measured."""
+    """The row of `order_summaries` of one category; `said` is what was measured."""
     counted = [pair for pair in pairs if pair["counted"]]
-    compared = [drawing for drawing in drawings if len(drawing.part_order) > 1]
-    known = [drawing.recognized for drawing in drawings if drawing.recognized is not None]
+    compared = [each for each in said if len(each.part_order) > 1]
+    known = [each.recognized for each in said if each.recognized is not None]
     flips = sum((pair["p"] - 0.5) * (pair["p_if_late"] - 0.5) < 0 for pair in counted)
     return {
         "source": source,
@@ -165,7 +165,7 @@ def summary_row(
         "human_tau": found.human_tau,
         "human_tau_sd": found.human_tau_sd,
         "stability": found.stability,
-        "returned": sum(bool(each.returned) for each in compared) / len(compared) if compared else None,
+        "returned": sum(each.returned for each in compared) / len(compared) if compared else None,
         "recognized": sum(known) / len(known) if known else None,
         "flips_if_late": flips,
         "seed": found.seed,

@@ -26,6 +26,7 @@ _SPECTRUM_S = 0.032
 _LOUDEST = 24
 _LEAST_DC = 1e-4
 _FIVE = np.full(5, np.float32(0.2))
+_ONES = np.ones(256, np.float32)
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Meter:
         peak = float(loudness.max()) * scale
         clip_share, flat_top = _clipping(loudness, peak / scale, _FULL_SCALE / scale)
         zero_share, runs, longest = _zeros(loudness, rate)
-        dc = float(np.add.reduce(samples)) / len(samples)
+        dc = _mean(samples)
         if abs(dc) > _LEAST_DC:
             samples -= np.float32(dc)
         size = max(1, round(rate * vad.FRAME_S))
@@ -140,6 +141,14 @@ def pcm_digest(sound: Sound) -> str:
     return digest.hexdigest()[:32]
 
 
+def _mean(samples: np.ndarray) -> float:
+    """The mean; of 16-bit samples the exact one, for the sums of so short rows are whole numbers below 2 ** 24."""
+    whole = len(samples) // len(_ONES) * len(_ONES)
+    rows = samples[:whole].reshape(-1, len(_ONES)) @ _ONES
+    rest = np.add.reduce(samples[whole:], dtype=np.float64)
+    return float(np.add.reduce(rows, dtype=np.float64) + rest) / len(samples)
+
+
 def _energies(samples: np.ndarray, size: int) -> np.ndarray:
     """The mean square of each whole frame of `size` samples, or of all samples where they are fewer."""
     size = min(size, len(samples))
@@ -158,9 +167,10 @@ def _clipping(loudness: np.ndarray, peak: float, full_scale: float) -> tuple[flo
         return 0.0, 0
     share = float(np.count_nonzero(loudness >= full_scale) / len(loudness)) if peak >= full_scale else 0.0
     top = peak * _FLAT_TOP
-    at_peak = np.flatnonzero(loudness >= (np.uint16(math.ceil(top)) if loudness.dtype == np.uint16 else top))
-    if len(at_peak) < _FLAT_RUN:
+    high = loudness >= (np.uint16(math.ceil(top)) if loudness.dtype == np.uint16 else top)
+    if np.count_nonzero(high) < _FLAT_RUN:
         return share, 0
+    at_peak = np.flatnonzero(high)
     starts = np.flatnonzero(np.diff(at_peak, prepend=-2) != 1)
     lengths = np.diff(starts, append=len(at_peak))
     return share, int(lengths[lengths >= _FLAT_RUN].sum())
@@ -170,10 +180,9 @@ def _zeros(values: np.ndarray, rate: int) -> tuple[float, int, float]:
     """The share of exact zeros; the number of runs of 10 ms or more strictly inside, and the longest in ms."""
     count = len(values)
     zeros = count - int(np.count_nonzero(values))
-    least = max(1, round(rate * _DROPOUT_S))
-    half = max(1, least // 2)
-    blocks = values[: count // half * half].reshape(-1, half)
-    if zeros < least or blocks.any(axis=1).all():  # A run of 10 ms holds a whole block of 5 ms.
+    least = max(2, round(rate * _DROPOUT_S))
+    spaced = values[:: max(1, least // 2)] == 0  # Of those, a run of 10 ms has two in a row.
+    if zeros < least or not (spaced[1:] & spaced[:-1]).any():
         return zeros / count, 0, 0.0
     edges = np.flatnonzero(np.diff(values == 0, prepend=False, append=False))
     starts, ends = edges[::2], edges[1::2]
@@ -190,20 +199,23 @@ def _spectrum(samples: np.ndarray, rate: int) -> tuple[float | None, float | Non
         return None, None
     framed = samples[: count * size].reshape(count, size)
     keep = min(_LOUDEST, count)
-    loudest = np.sort(np.argpartition(_squares(framed), count - keep)[-keep:])
-    window, step_hz = _hann(size), rate / size
-    parts = np.asarray(scipy.fft.rfft(framed[loudest] * window, axis=1, overwrite_x=True)).view(np.float32)
-    power = np.einsum("ij,ij->j", parts, parts).reshape(-1, 2).sum(1)
+    loudest = np.argpartition(_squares(framed), count - keep)[-keep:]
+    loudest.sort()
+    frames, step_hz = framed[loudest], rate / size
+    frames *= _hann(size)
+    parts = np.asarray(scipy.fft.rfft(frames, axis=1, overwrite_x=True)).view(np.float32)
+    squares = np.einsum("ij,ij->j", parts, parts)
+    power = squares[::2] + squares[1::2]
     level = 10 * np.log10(power + 1e-14)
     smooth = np.convolve(np.concatenate([level[:1], level[:1], level, level[-1:], level[-1:]]), _FIVE, "valid")
-    speech = slice(int(300 / step_hz) + 1, int(np.ceil(min(3400, rate / 2) / step_hz)))
+    speech = slice(int(300 / step_hz) + 1, math.ceil(min(3400, rate / 2) / step_hz))
     if speech.start >= speech.stop:
         return None, None
     bandwidth = float(np.flatnonzero(smooth > smooth[speech].max() - 60)[-1] * step_hz)
     if rate < 15200:
         return bandwidth, None
-    high = power[int(np.ceil(4200 / step_hz)) : int(np.ceil(7600 / step_hz))].sum()
-    low = power[int(np.ceil(300 / step_hz)) : int(np.ceil(3400 / step_hz))].sum()
+    high = power[math.ceil(4200 / step_hz) : math.ceil(7600 / step_hz)].sum()
+    low = power[math.ceil(300 / step_hz) : math.ceil(3400 / step_hz)].sum()
     return bandwidth, float(10 * np.log10((high + 1e-14) / (low + 1e-14)))
 
 

@@ -39,13 +39,11 @@ def fingerprint(samples: np.ndarray, rate: int) -> list[int]:
     count = (len(low) - _WINDOW) // _HOP + 1
     if count - 1 < LEAST_FRAMES:
         return []
-    steps = (low.strides[0] * _HOP, low.strides[0])
-    frames = np.lib.stride_tricks.as_strided(low, (count, _WINDOW), steps) * _HANN
+    frames = np.ndarray((count, _WINDOW), np.float32, low, 0, (low.itemsize * _HOP, low.itemsize)) * _HANN
     # Real and imaginary parts lie side by side; their squares are added by the weights, which come in pairs.
-    first, weights = _bands()
+    first, weights = _contrasts()
     parts = np.asarray(scipy.fft.rfft(frames, axis=1, overwrite_x=True)).view(np.float32)
-    energies = np.square(parts[:, first : first + len(weights)]) @ weights
-    contrast = energies[:, :-1] - energies[:, 1:]
+    contrast = np.square(parts[:, first : first + len(weights)]) @ weights
     bits = np.packbits(contrast[1:] > contrast[:-1], axis=1, bitorder="little")
     return bits.view("<u2")[:, 0].tolist()
 
@@ -74,8 +72,8 @@ def _decimated(samples: np.ndarray, rate: int) -> np.ndarray:
     length = count - _TAPS_PER_STEP + 1
     if length < 1:
         return np.zeros(0, np.float32)
-    low = phases[0, :length].copy()
-    for tap in range(1, _TAPS_PER_STEP):
+    low = phases[0, :length] + phases[1, 1 : 1 + length]
+    for tap in range(2, _TAPS_PER_STEP):
         low += phases[tap, tap : tap + length]
     return low
 
@@ -88,12 +86,12 @@ def _filter(step: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=1)
-def _bands() -> tuple[int, np.ndarray]:
+def _contrasts() -> tuple[int, np.ndarray]:
     """The first part (real and imaginary parts of bins in turn) that is in a band, and from there on the share of each
-    part in each band, float32 (parts, bands)."""
+    part in each band less that in the next one, float32 (parts, bands - 1)."""
     edges = np.geomspace(_LOW_HZ, _HIGH_HZ, _BANDS + 1) * _WINDOW / RATE
     bins = np.arange(_WINDOW // 2 + 1)[:, None]
     shares = np.clip(np.minimum(edges[1:], bins + 1) - np.maximum(edges[:-1], bins), 0, 1)
-    weights = np.repeat(shares, 2, axis=0).astype(np.float32)
-    within = np.flatnonzero(weights.any(axis=1))
+    weights = np.repeat(shares[:, :-1] - shares[:, 1:], 2, axis=0).astype(np.float32)
+    within = np.flatnonzero(shares.any(axis=1).repeat(2))
     return int(within[0]), np.ascontiguousarray(weights[within[0] : within[-1] + 1])

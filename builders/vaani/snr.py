@@ -41,13 +41,21 @@ def wada_db(samples: np.ndarray) -> float | None:
     amplitudes = np.abs(samples[::_EVERY])
     if not amplitudes.size or amplitudes.min() <= 1e-7:
         amplitudes = amplitudes[amplitudes > 1e-7]  # Exact zeros break the logarithm; replacing them would bias it.
-    if amplitudes.size < 400:
+    count = amplitudes.size
+    if count < 400:
         return None
-    g = (
-        math.log(np.add.reduce(amplitudes) / amplitudes.size)
-        - float(np.add.reduce(np.log(amplitudes))) / amplitudes.size
-    )
+    g = math.log(np.add.reduce(amplitudes) / count) - _sum_of_logs(amplitudes) / count
     return float(np.interp(g, _G, _DB))
+
+
+def _sum_of_logs(values: np.ndarray) -> float:
+    """The sum of the logarithms of float32 above 1e-7: logarithms of products of four, which stay above 1e-38."""
+    quarter = len(values) // 4
+    products = values[:quarter] * values[quarter : 2 * quarter]
+    products *= values[2 * quarter : 3 * quarter]
+    products *= values[3 * quarter : 4 * quarter]
+    rest = np.add.reduce(np.log(values[4 * quarter :]))
+    return float(np.add.reduce(np.log(products))) + float(rest)
 
 
 def percentile_db(sorted_energies_db: np.ndarray) -> float:

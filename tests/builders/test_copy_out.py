@@ -100,7 +100,7 @@ def test_other_things_are_left_alone(tiny, tmp_path, address, file, content, sai
 
 
 def test_an_address_of_no_known_kind():
-    with pytest.raises(GoldsmithError, match=r"\[gopher://x/y\] is no address of a folder"):
+    with pytest.raises(GoldsmithError, match=r"\[gopher://x/y\] is no address that can be read"):
         refuse_address("gopher://x/y", "tinyset")
 
 

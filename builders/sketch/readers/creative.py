@@ -25,14 +25,13 @@ from builders.sketch.forms import (
     Entry,
     Problem,
     Stroke,
-    as_objects,
     digest,
     files,
-    lines,
     short,
     text_of,
     unique,
 )
+from builders.sketch.text_files import as_objects, line, text
 from schemas import GoldsmithError
 
 EYE = "eye"
@@ -45,7 +44,7 @@ class Creative:
         self._folder = folder
         texts = files(folder, ".txt", ".jsonl", ".ndjson", ".json")
         refused = [path for path in texts if path.name.startswith("reject")]
-        self._refused = {line.strip() for path in refused for line in lines(path)}
+        self._refused = {each.strip() for path in refused for each in text(path).split("\n")}
         self._files = [path for path in texts if path not in refused]
         if not self._files:
             raise GoldsmithError(f"[{folder}] has no text file: give Creative Birds' and Creatures' raw files")
@@ -71,7 +70,7 @@ class Creative:
 
     def drawing(self, entry: Entry) -> Drawing:
         path = self._folder / entry.file
-        output = json.loads(lines(path)[entry.index])["output"]
+        output = json.loads(line(path, entry.index))["output"]
         steps, used = output.get("all_strokes"), output.get("partsUsed")
         if not isinstance(steps, list) or len(steps) < 2:
             raise BadDrawingError("no_strokes", "all_strokes has no steps")

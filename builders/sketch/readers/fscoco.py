@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from builders.sketch import names, strokes
-from builders.sketch.forms import BadDrawingError, Drawing, Entry, Problem, files, text, unique
+from builders.sketch.forms import BadDrawingError, Drawing, Entry, Problem, files, unique
+from builders.sketch.text_files import text
 from schemas import GoldsmithError
 
 

@@ -23,20 +23,18 @@ from builders.sketch.forms import (
     Entry,
     Problem,
     Stroke,
-    as_objects,
     digest,
     files,
-    lines,
     short,
-    text,
     text_of,
     unique,
 )
+from builders.sketch.text_files import as_objects, line, text
 from schemas import GoldsmithError
 
 
 def _record(folder: Path, entry: Entry) -> dict[str, Any]:
-    return json.loads(lines(folder / entry.file)[entry.index])
+    return json.loads(line(folder / entry.file, entry.index))
 
 
 class QuickDraw:
@@ -51,7 +49,7 @@ class QuickDraw:
     def entries(self) -> Iterator[Entry | Problem]:
         for path in self._files:
             name = path.relative_to(self._folder).as_posix()
-            for index, line, record in as_objects(path, name):
+            for index, content, record in as_objects(path, name):
                 if isinstance(record, Problem):
                     yield record
                     continue
@@ -60,7 +58,7 @@ class QuickDraw:
                     yield Entry(name, index, key, names.tidy(word), None, digest(record.get("drawing")), "line")
                 else:
                     message = "it needs word, key_id and drawing"
-                    yield Problem("bad_record", message, f"{name} line {index + 1}", short(line))
+                    yield Problem("bad_record", message, f"{name} line {index + 1}", short(content))
 
     def drawing(self, entry: Entry) -> Drawing:
         record = _record(self._folder, entry)
@@ -121,7 +119,7 @@ class Spg:
                         known is not None,
                     )
                 continue
-            for index, line, record in as_objects(path, name):
+            for index, content, record in as_objects(path, name):
                 if isinstance(record, Problem):
                     yield record
                     continue
@@ -131,7 +129,7 @@ class Spg:
                         name, index, key, category, None, digest(record.get("drawing")), "line", known is not None
                     )
                 else:
-                    yield Problem("bad_record", "it has no key_id", f"{name} line {index + 1}", short(line))
+                    yield Problem("bad_record", "it has no key_id", f"{name} line {index + 1}", short(content))
 
     def drawing(self, entry: Entry) -> Drawing:
         path = self._folder / entry.file
@@ -164,7 +162,13 @@ class Spg:
         category = self._category(stem)
         if category is None:
             return [f"part {number}" for number in range(strokes.MOST_GROUPS)]
-        return [line.strip() for line in lines(self._names[category]) if line.strip()]
+        named = self._names[category]
+        return _label_names(named, named.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _label_names(path: Path, stamp: int) -> list[str]:
+    return [each.strip() for each in text(path).split("\n") if each.strip()]
 
 
 @lru_cache(maxsize=2)

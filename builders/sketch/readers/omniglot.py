@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from builders.sketch import names, strokes
-from builders.sketch.forms import BadDrawingError, Drawing, Entry, Problem, files, text, unique
+from builders.sketch.forms import BadDrawingError, Drawing, Entry, Problem, files, unique
+from builders.sketch.text_files import text
 from schemas import GoldsmithError
 
 _PATH = re.compile(r"(?:.*/)?(?P<alphabet>[^/]+)/(?P<character>character\d+)/(?P<item>\d+)_(?P<drawer>\d+)\.txt")

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from builders.sketch import names, strokes
-from builders.sketch.forms import BadDrawingError, Drawing, Entry, Problem, files, short, text, unique
+from builders.sketch.forms import BadDrawingError, Drawing, Entry, Problem, files, short, unique
+from builders.sketch.text_files import text
 from schemas import GoldsmithError
 
 _ID = re.compile(r"sceneid-(?P<scene>[^-]+)-userid-(?P<user>[^-]+)")
