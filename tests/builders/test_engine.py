@@ -7,9 +7,11 @@ import signal
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from builders.engine import ATTEMPTS, Outcome, run
+from builders.libraries import system_memory
 from schemas import GoldsmithError
 
 
@@ -32,6 +34,8 @@ def work(item, report):
             raise OSError(28, "No space left on device", "a.parquet")
         case "threads":
             result = [os.environ.get(name) for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")]
+        case "pool":
+            result = pa.default_memory_pool().backend_name
         case "pid":
             result = os.getpid()
         case _:
@@ -111,3 +115,11 @@ def test_stopping_early_leaves_no_process(wait_for):
 def test_what_cannot_be_sent_is_said():
     with pytest.raises(GoldsmithError, match=r"cannot be sent to other processes .*: use one worker"):
         list(run(lambda item, report: item, [1, 2], workers=2))
+
+
+def test_arrow_takes_memory_from_the_c_library_in_workers_and_for_the_time_of_a_build():
+    assert [outcome.value for outcome in run(work, ["pool", "pool"], workers=2)] == ["system", "system"]
+    before = pa.default_memory_pool().backend_name
+    with system_memory():
+        assert pa.default_memory_pool().backend_name == "system"
+    assert pa.default_memory_pool().backend_name == before

@@ -1,0 +1,34 @@
+"""What the libraries of a process that builds are told: threads that change no sums, memory that is given back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+import pyarrow as pa
+
+ENVIRONMENT = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+) | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
+"""Of workers: what the libraries of linear algebra and Arrow read when they load. Arrow's own pool keeps tens of MB for
+each of its threads; the C library gives back what is let go."""
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """Sums in BLAS depend on its number of threads: workers have one, and so has this process while it works."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return nullcontext()
+    return threadpool_limits(1, user_api="blas")
+
+
+@contextmanager
+def system_memory() -> Iterator[None]:
+    """Arrow takes this process's memory from the C library; see `ENVIRONMENT`, which comes too late for it."""
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pa.system_memory_pool())
+    try:
+        yield
+    finally:
+        pa.set_memory_pool(before)
