@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from builders.virogym import edits
+from builders.virogym import codons, edits
 from builders.virogym.registry import ReferenceEntry
 from builders.virogym.schema import AMINO_ACIDS
 from builders.virogym.tables import read_table
@@ -122,11 +122,9 @@ def _record(where: str, text: str, record: str | None, alphabet: str) -> tuple[s
         )
     sequence = records[record]
     if alphabet == "codon":
-        from Bio.Seq import Seq  # Biopython is slow to import, and most runs need none of it
-
         if len(sequence) % 3:
             raise GoldsmithError(f"[{where}] has {len(sequence)} nucleotides, no multiple of 3: give the coding region")
-        sequence = str(Seq(sequence).translate())
+        sequence = codons.translate(sequence.replace("U", "T"))
     sequence = sequence.removesuffix("*")
     for position, residue in enumerate(sequence, 1):
         if residue not in AMINO_ACIDS:
