@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import fsspec
@@ -78,6 +72,60 @@ def test_a_copy_that_breaks_off_is_no_dataset_and_goes_on(tiny, tmp_path, addres
     assert there(address) == here(out)
 
 
+def test_what_a_broken_copy_has_sent_is_not_sent_again(tiny, tmp_path, address, monkeypatch):
+    out = tmp_path / "out"
+    tiny.build(out)
+    files = type(fsspec.url_to_fs(address)[0])
+    real, sent = files.put_file, []
+
+    def put(self, path, *arguments, **options):
+        if len(sent) == 4:
+            raise TimeoutError("the line is cut")
+        sent.append(path)
+        return real(self, path, *arguments, **options)
+
+    monkeypatch.setattr("builders.copy_out._STEP_BYTES", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(files, "put_file", put)
+        with pytest.raises(GoldsmithError, match="the line is cut"):
+            copy_out(out, address)
+    assert copy_out(out, address) == len(here(out)) - 4
+    assert there(address) == here(out)
+
+
+def test_a_file_that_another_has_changed_there_is_sent_again(tiny, tmp_path, address):
+    out = tmp_path / "out"
+    tiny.build(out)
+    copy_out(out, address)
+    files, root = fsspec.url_to_fs(address)
+    cut = next(name for name in there(address) if name.startswith("data/"))
+    files.pipe_file(f"{root}/{cut}", b"cut off")
+    assert copy_out(out, address) == 2
+    assert there(address) == here(out)
+
+
+def test_trying_an_address_leaves_nothing_there(tiny, tmp_path, address):
+    refuse_address(address, "tinyset")
+    assert there(address) == {}
+    tiny.build(tmp_path / "out")
+    copy_out(tmp_path / "out", address)
+    refuse_address(address, "tinyset")
+    assert there(address) == here(tmp_path / "out")
+
+
+def test_an_address_that_cannot_be_written_is_refused_before_anything_is_built(address, monkeypatch):
+    files = type(fsspec.url_to_fs(address)[0])
+    monkeypatch.setattr(files, "pipe_file", lambda *_, **__: (_ for _ in ()).throw(PermissionError("read only")))
+    with pytest.raises(GoldsmithError, match=r"cannot be used \(read only\): check .* your rights there"):
+        refuse_address(address, "tinyset")
+
+
+@pytest.mark.parametrize("repository", ["datasets/me/tinyset", "datasets/me/tinyset/x", "me/model", "spaces/me/x"])
+def test_a_repository_of_the_hub_takes_releases_alone(repository):
+    with pytest.raises(GoldsmithError, match=r"only checked releases belong: .* `release` and `publish`"):
+        refuse_address(f"hf://{repository}", "tinyset")
+
+
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
@@ -102,44 +150,3 @@ def test_other_things_are_left_alone(tiny, tmp_path, address, file, content, sai
 def test_an_address_of_no_known_kind():
     with pytest.raises(GoldsmithError, match=r"\[gopher://x/y\] is no address that can be read"):
         refuse_address("gopher://x/y", "tinyset")
-
-
-@pytest.fixture
-def s3(monkeypatch) -> Iterator[str]:
-    """A bucket of a server that speaks S3, on this machine."""
-    pytest.importorskip("s3fs", reason="needs s3fs: pip install 'goldsmith[s3]'")
-    pytest.importorskip("moto.server", reason="needs a server that speaks S3: pip install 'moto[server]'")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for name, value in {
-        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-        "AWS_ACCESS_KEY_ID": "invented",
-        "AWS_SECRET_ACCESS_KEY": "invented",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
-    for _ in range(600):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except OSError:
-            time.sleep(0.1)
-    files = fsspec.filesystem("s3", skip_instance_cache=True)
-    files.mkdir("bucket")
-    yield "s3://bucket/tinyset"
-    server.kill()
-    server.wait()
-
-
-@pytest.mark.s3
-def test_a_real_server_of_s3(s3, tmp_path):
-    command = [sys.executable, "-m", "goldsmith", "build", "virogym", "--sample", "-o", s3]
-    root = Path(__file__).resolve().parents[2]
-    environment = {**os.environ, "PYTHONPATH": str(root)}
-    for sent in (True, False):
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert ("1 files sent" in done.stdout) != sent
-        assert there(s3) == here(tmp_path / "out" / "virogym")
