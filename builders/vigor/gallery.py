@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -43,36 +46,58 @@ def overlay(pixels: np.ndarray | None, masks: Sequence[Mask], side: int = SIDE) 
     return jpeg(shown)
 
 
-def chosen(rows: Iterable[dict[str, Any]], most: int = MOST) -> list[dict[str, Any]]:
-    """A few rows of `groundings` of every level and status, of as many pictures as there are; the same each time."""
-    groups: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        shown = row["counts"] or row["box"] or row["subject_id"]
-        if shown and (row["truth"] == "present" or row["origin"] == "generated"):
-            groups[row["level"], row["status"]][row["image_id"]].append(row)
-    found = []
-    for key in sorted(groups):
-        by_picture = [sorted(group, key=_order) for group in groups[key].values()]
-        by_picture.sort(key=lambda group: _order(group[0]))
-        if key[1] == "accepted":
-            found += [group[0] for group in by_picture]
-            continue
-        rounds = (group[turn] for turn in range(max(map(len, by_picture))) for group in by_picture if turn < len(group))
-        found += [row for _, row in zip(range(most), rounds, strict=False)]
-    return found
+@dataclass(frozen=True)
+class Shown:
+    """A row of `groundings` that is drawn: by itself, or by the rows of the two ends of a relation."""
+
+    row: dict[str, Any]
+    drawn: tuple[dict[str, Any], ...]
+
+    def regions(self, height: int, width: int) -> list[Mask]:
+        """The masks to draw."""
+        found = []
+        for each in self.drawn:
+            if each["counts"]:
+                found.append(Mask(each["height"], each["width"], each["counts"]))
+            elif each["box"]:
+                found.append(from_box(tuple(each["box"]), height, width))
+        return [mask for mask in found if mask.area]
 
 
-def regions(row: dict[str, Any], rows: dict[str, dict[str, Any]], height: int, width: int) -> list[Mask]:
-    """The masks to draw for a row: its own, its box, or the two ends of a relation."""
-    ends = [rows[row[column]] for column in ("subject_id", "object_id") if row[column] in rows]
-    found = []
-    for each in ends or [row]:
-        if each["counts"]:
-            found.append(Mask(each["height"], each["width"], each["counts"]))
-        elif each["box"]:
-            found.append(from_box(tuple(each["box"]), height, width))
-    return [mask for mask in found if mask.area]
+class Choice:
+    """Chooses a few rows of every level and status, of as many pictures as there are; the same each time. Pictures come
+    one after another, and only what may still be chosen is kept."""
+
+    def __init__(self) -> None:
+        self._pictures: dict[tuple[str, str], list[list[Shown]]] = defaultdict(list)
+
+    def add(self, rows: Sequence[dict[str, Any]]) -> None:
+        """All rows of some pictures."""
+        by_id = {row["grounding_id"]: row for row in rows}
+        groups: dict[tuple[str, str, str], list[Shown]] = defaultdict(list)
+        for row in rows:
+            shown = row["counts"] or row["box"] or row["subject_id"]
+            if shown and (row["truth"] == "present" or row["origin"] == "generated"):
+                ends = tuple(by_id[row[column]] for column in ("subject_id", "object_id") if row[column] in by_id)
+                groups[row["level"], row["status"], row["image_id"]].append(Shown(row, ends or (row,)))
+        for (level, status, _), group in groups.items():
+            kept = self._pictures[level, status]
+            if status == "accepted":
+                insort(kept, [min(group, key=_order)], key=_first)
+            else:
+                insort(kept, sorted(group, key=_order)[:MOST], key=_first)
+                del kept[MOST:]
+
+    def chosen(self) -> Iterator[Shown]:
+        """Of the accepted ones one of each picture; of the others `MOST`, pictures in turn."""
+        for (_, status), pictures in sorted(self._pictures.items()):
+            turns = (group[turn] for turn in range(MOST) for group in pictures if turn < len(group))
+            yield from turns if status == "accepted" else islice(turns, MOST)
 
 
-def _order(row: dict[str, Any]) -> str:
-    return hashlib.sha256(row["grounding_id"].encode()).hexdigest()
+def _order(shown: Shown) -> str:
+    return hashlib.sha256(shown.row["grounding_id"].encode()).hexdigest()
+
+
+def _first(group: Sequence[Shown]) -> str:
+    return _order(group[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 from builders.api import Batch, Read, Reject
@@ -14,20 +15,34 @@ from builders.vigor.proposals import Scene
 from builders.vigor.schema import BACKTESTS, GALLERY, GROUNDINGS, IMAGES, SPLIT
 from builders.vigor.values import BadValueError
 
+AT_ONCE = 20
+"""Pictures whose rows are kept together before they are written."""
+
 
 def build_pictures(
     name: str, reader: Reader, pictures: Sequence[Picture], generator: Generator
 ) -> Iterator[Batch | Reject | Read]:
     """The rows of some pictures of the source `name`."""
-    rows, lost = image_rows(name, pictures)
-    whole = [picture for picture in pictures if picture.key not in lost]
-    if rows:
-        yield Batch("images", SPLIT, tables.batch(IMAGES, rows), name, [picture.place for picture in whole])
     yield Read(name, "images", len(pictures))
-    work = _Work(name, reader, whole, generator)
-    for picture in pictures:
-        yield from work.lost(picture, lost[picture.key]) if picture.key in lost else work.picture(picture)
+    work = _Work(name, reader, generator)
+    for some in _together(pictures):
+        rows, lost = image_rows(name, some)
+        whole = [picture for picture in some if picture.key not in lost]
+        if rows:
+            yield Batch("images", SPLIT, tables.batch(IMAGES, rows), name, [picture.place for picture in whole])
+        work.begin(whole)
+        for picture in some:
+            yield from work.lost(picture, lost[picture.key]) if picture.key in lost else work.picture(picture)
+        yield from work.done()
     yield from work.rest()
+
+
+def _together(pictures: Sequence[Picture]) -> Iterator[Sequence[Picture]]:
+    """A clip whole, or some pictures, as they are kept in memory."""
+    for clip, some in groupby(pictures, lambda picture: picture.clip):
+        frames = list(some)
+        size = AT_ONCE if clip is None else len(frames)
+        yield from (frames[first : first + size] for first in range(0, len(frames), size))
 
 
 def image_rows(name: str, pictures: Sequence[Picture]) -> tuple[list[dict[str, Any]], dict[str, BadValueError]]:
@@ -52,19 +67,24 @@ def image_rows(name: str, pictures: Sequence[Picture]) -> tuple[list[dict[str, A
 class _Work:
     """What grows while the pictures of a shard are gone through."""
 
-    def __init__(self, name: str, reader: Reader, pictures: Sequence[Picture], generator: Generator) -> None:
+    def __init__(self, name: str, reader: Reader, generator: Generator) -> None:
         self._name = name
         self._reader = reader
         self._generator = generator
+        self._choice = gallery.Choice()
+        self._pictures: dict[str, Picture] = {}
+        self._records = 0
+        self.begin([])
+
+    def begin(self, pictures: Sequence[Picture]) -> None:
+        """Take up some pictures, or a clip."""
         self._frames = {(each.clip, each.frame): each for each in pictures if each.clip is not None}
+        self._pictures |= {tables.image_id(self._name, each.key): each for each in pictures}
         self._claims: dict[str, list[Claim]] = {}
         self._rows: list[dict[str, Any]] = []
         self._places: list[str] = []
         self._merged: list[tuple[int, str]] = []
         self._tried: list[dict[str, Any]] = []
-        self._tried_places: list[str] = []
-        self._pictures = {tables.image_id(name, each.key): each for each in pictures}
-        self._records = 0
 
     def lost(self, picture: Picture, error: BadValueError) -> Iterator[Reject]:
         """Reject a picture whose file cannot be read, and all that is said of it."""
@@ -124,26 +144,29 @@ class _Work:
         for each in tried:
             if each is not None:
                 self._tried.append({"image_id": tables.image_id(self._name, picture.key), **vars(each)})
-                self._tried_places.append(picture.place)
 
-    def rest(self) -> Iterator[Batch | Read]:
-        """Everything that was kept."""
+    def done(self) -> Iterator[Batch]:
+        """What was made of the pictures that were taken up."""
+        self._choice.add(self._rows)
         if self._rows:
             rows = tables.batch(GROUNDINGS, self._rows)
             yield Batch("groundings", SPLIT, rows, self._name, self._places, self._merged)
-        yield Read(self._name, "groundings", self._records)
         if self._tried:
-            rows = tables.batch(BACKTESTS, _together(self._tried))
+            rows = tables.batch(BACKTESTS, _added_up(self._tried))
             places = [self._pictures[image].place for image in rows.column("image_id").to_pylist()]
             yield Batch("backtests", SPLIT, rows, self._name, places)
+
+    def rest(self) -> Iterator[Batch | Read]:
+        """What is said of all pictures."""
+        yield Read(self._name, "groundings", self._records)
         yield from self._gallery()
 
     def _gallery(self) -> Iterator[Batch]:
-        by_id = {row["grounding_id"]: row for row in self._rows}
         rows, places = [], []
-        for row in gallery.chosen(self._rows):
+        for shown in self._choice.chosen():
+            row = shown.row
             picture = self._pictures[row["image_id"]]
-            masks = gallery.regions(row, by_id, picture.height, picture.width)
+            masks = shown.regions(picture.height, picture.width)
             if not masks:
                 continue
             allowed = tables.releasable(picture.licence) and picture.path is not None
@@ -173,7 +196,7 @@ def reject(source: str, problem: Problem) -> Reject:
     return Reject(problem.table, problem.reason, problem.message, source, problem.place, problem.record)
 
 
-def _together(tried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _added_up(tried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows of one picture, level and method added up (two masklets of one frame)."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for row in tried:
