@@ -1,9 +1,10 @@
 """How much sound VAANI's builder decodes and measures per core, against librosa, and whether its memory stays flat.
 
-    python benchmarks/vaani_audio.py [--hours 1,10,100] [--rounds 7]
+    python benchmarks/vaani_audio.py [--hours 1,10,100] [--rounds 15]
 
 Clips of 4.7 s (the corpus's mean) are cut from real recordings (`GOLDSMITH_SHARED`, default ../shared), at 16 kHz.
-Times are CPU seconds of one process with one thread, the best of several rounds, so that a busy machine costs little.
+Times are CPU seconds of one process with one thread; all take their turn in each round. Hours per core-minute are of
+each clip's best round, the ratio to librosa is of each clip's median, for a busy machine slows both.
 Memory is the peak of a fresh process that plans and builds a whole collection (tables, decoding, measures,
 transcripts, rows). Targets: 100 h of WAV and 40 h of FLAC per core-minute, 5 times the librosa equivalent, memory flat
 from 1 to 100 hours.
@@ -27,13 +28,14 @@ from pathlib import Path
 for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS"):
     os.environ[_name] = "1"
 
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import schemas  # noqa: E402, F401, I001 (first, as in a build: it tells NumPy which instructions to use)
 import librosa  # noqa: E402
 import numpy as np  # noqa: E402
 import soundfile  # noqa: E402
 import soxr  # noqa: E402
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
 
 from builders.vaani import audio, snr  # noqa: E402
 from builders.vaani.audio import Meter  # noqa: E402
@@ -64,15 +66,21 @@ def encoded(samples: np.ndarray, form: str) -> bytes:
     return file.getvalue()
 
 
-def hours_per_minute(work: Callable[[bytes], object], clips: list[bytes], rounds: int) -> float:
+def spent(works: dict[str, tuple[Callable[[bytes], object], list[bytes]]], rounds: int) -> dict[str, np.ndarray]:
+    """CPU seconds of each work by round and clip, shape (rounds, clips); one more round is not counted."""
+    found = {name: np.zeros((rounds + 1, len(clips))) for name, (_, clips) in works.items()}
+    for turn in range(rounds + 1):
+        for name, (work, clips) in works.items():
+            for index, clip in enumerate(clips):
+                start = time.process_time()
+                work(clip)
+                found[name][turn, index] = time.process_time() - start
+    return {name: seconds[1:] for name, seconds in found.items()}
+
+
+def hours_per_minute(seconds: np.ndarray) -> float:
     """Hours of sound in a CPU minute: each clip's best round, added up."""
-    best = np.full(len(clips), np.inf)
-    for _ in range(rounds):
-        for index, clip in enumerate(clips):
-            start = time.process_time()
-            work(clip)
-            best[index] = min(best[index], time.process_time() - start)
-    return len(clips) * SECONDS / 3600 / float(best.sum()) * 60
+    return seconds.shape[1] * SECONDS / 60 / float(seconds.min(0).sum())
 
 
 def with_librosa(data: bytes) -> tuple[object, ...]:
@@ -135,7 +143,7 @@ def main() -> int:
     """Run all, print a line each, and tell whether the targets are met."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--hours", default="1,10,100")
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--build", type=float, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.build:
@@ -144,14 +152,16 @@ def main() -> int:
     clips = speech()
     wav, flac = [encoded(clip, "WAV") for clip in clips], [encoded(clip, "FLAC") for clip in clips]
     meter = Meter()
-    found = {
-        "wav": hours_per_minute(lambda data: meter.measure(decode(data)), wav, given.rounds),
-        "flac": hours_per_minute(lambda data: meter.measure(decode(data)), flac, given.rounds),
-        "librosa, wav": hours_per_minute(with_librosa, wav, given.rounds),
-        "wav decode alone": hours_per_minute(decode, wav, given.rounds),
-        "flac decode alone": hours_per_minute(decode, flac, given.rounds),
-        "webrtcvad alone": hours_per_minute(lambda data: by_webrtc(meter.samples(decode(data)), RATE), wav, 2),
+    works: dict[str, tuple[Callable[[bytes], object], list[bytes]]] = {
+        "wav": (lambda data: meter.measure(decode(data)), wav),
+        "flac": (lambda data: meter.measure(decode(data)), flac),
+        "librosa, wav": (with_librosa, wav),
+        "wav decode alone": (decode, wav),
+        "flac decode alone": (decode, flac),
+        "webrtcvad alone": (lambda data: by_webrtc(meter.samples(decode(data)), RATE), wav),
     }
+    seconds = spent(works, given.rounds)
+    found = {name: hours_per_minute(rounds) for name, rounds in seconds.items()}
     asked = sum(meter.measure(decode(data)).vad_active_s is not None for data in wav)
     for name, value in found.items():
         print(f"{name:20} {value:10.1f} hours of sound per core-minute")
@@ -162,7 +172,8 @@ def main() -> int:
         line = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         print("whole build:", line.strip())
         peaks.append(json.loads(line)["peak MB"])
-    found |= {"over librosa": found["wav"] / found["librosa, wav"], "memory growth": peaks[-1] / peaks[0]}
+    medians = {name: float(np.median(rounds, axis=0).sum()) for name, rounds in seconds.items()}
+    found |= {"over librosa": medians["librosa, wav"] / medians["wav"], "memory growth": peaks[-1] / peaks[0]}
     missed = [name for name, aim in TARGETS.items() if (found[name] > aim if "growth" in name else found[name] < aim)]
     print(f"over librosa {found['over librosa']:.1f} times, memory grows {found['memory growth']:.2f} times")
     print(f"missed: {', '.join(missed)}" if missed else "all targets met")

@@ -26,7 +26,6 @@ _SPECTRUM_S = 0.032
 _LOUDEST = 24
 _LEAST_DC = 1e-4
 _FIVE = np.full(5, np.float32(0.2))
-_ONES = np.ones(256, np.float32)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Meter:
         peak = float(loudness.max()) * scale
         clip_share, flat_top = _clipping(loudness, peak / scale, _FULL_SCALE / scale)
         zero_share, runs, longest = _zeros(loudness, rate)
-        dc = _mean(samples)
+        dc = float(np.add.reduce(samples)) / len(samples)
         if abs(dc) > _LEAST_DC:
             samples -= np.float32(dc)
         size = max(1, round(rate * vad.FRAME_S))
@@ -139,14 +138,6 @@ def pcm_digest(sound: Sound) -> str:
     digest = hashlib.sha256(f"{sound.rate} {sound.channels} ".encode())
     digest.update(np.ascontiguousarray(sound.pcm).data)
     return digest.hexdigest()[:32]
-
-
-def _mean(samples: np.ndarray) -> float:
-    """The mean; of 16-bit samples the exact one, for the sums of so short rows are whole numbers below 2 ** 24."""
-    whole = len(samples) // len(_ONES) * len(_ONES)
-    rows = samples[:whole].reshape(-1, len(_ONES)) @ _ONES
-    rest = np.add.reduce(samples[whole:], dtype=np.float64)
-    return float(np.add.reduce(rows, dtype=np.float64) + rest) / len(samples)
 
 
 def _energies(samples: np.ndarray, size: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import scipy.fft
+import scipy.fftpack
 import scipy.signal
 import soxr
 
@@ -40,10 +40,11 @@ def fingerprint(samples: np.ndarray, rate: int) -> list[int]:
     if count - 1 < LEAST_FRAMES:
         return []
     frames = np.ndarray((count, _WINDOW), np.float32, low, 0, (low.itemsize * _HOP, low.itemsize)) * _HANN
-    # Real and imaginary parts lie side by side; their squares are added by the weights, which come in pairs.
+    # Real and imaginary parts lie side by side; their squares are added by the weights, which come in pairs. In place:
+    # a clip's frames then stay near the processor.
     first, weights = _contrasts()
-    parts = np.asarray(scipy.fft.rfft(frames, axis=1, overwrite_x=True)).view(np.float32)
-    contrast = np.square(parts[:, first : first + len(weights)]) @ weights
+    parts = scipy.fftpack.rfft(frames, axis=1, overwrite_x=True)[:, first : first + len(weights)]
+    contrast = np.square(parts, out=parts) @ weights
     bits = np.packbits(contrast[1:] > contrast[:-1], axis=1, bitorder="little")
     return bits.view("<u2")[:, 0].tolist()
 
@@ -87,11 +88,12 @@ def _filter(step: int) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _contrasts() -> tuple[int, np.ndarray]:
-    """The first part (real and imaginary parts of bins in turn) that is in a band, and from there on the share of each
-    part in each band less that in the next one, float32 (parts, bands - 1)."""
+    """The first part (as fftpack has them: the real and imaginary parts of bins in turn, of bin 0 the real one alone)
+    that is in a band, and from there on the share of each part in each band less that in the next one, float32 (parts,
+    bands - 1)."""
     edges = np.geomspace(_LOW_HZ, _HIGH_HZ, _BANDS + 1) * _WINDOW / RATE
     bins = np.arange(_WINDOW // 2 + 1)[:, None]
     shares = np.clip(np.minimum(edges[1:], bins + 1) - np.maximum(edges[:-1], bins), 0, 1)
-    weights = np.repeat(shares[:, :-1] - shares[:, 1:], 2, axis=0).astype(np.float32)
-    within = np.flatnonzero(shares.any(axis=1).repeat(2))
+    weights = np.repeat(shares[:, :-1] - shares[:, 1:], 2, axis=0)[1:].astype(np.float32)
+    within = np.flatnonzero(shares.any(axis=1).repeat(2)[1:])
     return int(within[0]), np.ascontiguousarray(weights[within[0] : within[-1] + 1])

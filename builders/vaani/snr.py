@@ -39,11 +39,12 @@ def wada_db(samples: np.ndarray) -> float | None:
     Every fourth sample is used: E|x| and E ln|x| need no more.
     """
     amplitudes = np.abs(samples[::_EVERY])
-    if not amplitudes.size or amplitudes.min() <= 1e-7:
-        amplitudes = amplitudes[amplitudes > 1e-7]  # Exact zeros break the logarithm; replacing them would bias it.
-    count = amplitudes.size
+    sounding = amplitudes > 1e-7  # Exact zeros break the logarithm; replacing them would bias it.
+    count = np.count_nonzero(sounding)
     if count < 400:
         return None
+    if count < amplitudes.size:
+        amplitudes = amplitudes[sounding]
     g = math.log(np.add.reduce(amplitudes) / count) - _sum_of_logs(amplitudes) / count
     return float(np.interp(g, _G, _DB))
 
