@@ -41,7 +41,7 @@ test: $(VENV)/ready  ## run the tests, all but those that need a browser or a La
 	$(BIN)/python -m pytest
 
 test-slow: $(VENV)/ready  ## tests against a real Chromium, Label Studio, Ray cluster and S3 server; they say what they need
-	$(BIN)/python -m pytest -m "chromium or gamma or labelstudio or ray or s3"
+	$(BIN)/python -m pytest -m "chromium or gamma or hub or labelstudio or ray or s3"
 
 label-studio: $(LABEL_STUDIO)/ready  ## a real Label Studio for the tests of audits (1 GB; an environment of its own)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from loophub import Account, Loophub
 from s3_server import S3, executable, running
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -83,3 +84,17 @@ def s3(s3_server, monkeypatch) -> S3:
         monkeypatch.setenv(name, value)
     s3fs.S3FileSystem.clear_instance_cache()  # It may know other keys.
     return s3_server
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch) -> Iterator[Loophub]:
+    """A Hub whose account `bot` is that of the processes that are started; this process does not know it."""
+    token, stranger = "hf_WriteTokenOfTheTests0123456789abcd", "hf_StrangerTokenOfTheTests0123456789a"
+    accounts = {token: Account("bot", orgs={"acme": "write"}), stranger: Account("stranger")}
+    for name in [name for name in os.environ if name.startswith("HF_")]:
+        monkeypatch.delenv(name)
+    with Loophub(tmp_path / "hub", accounts, xet=True) as running_hub:
+        home = {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_UPDATE_CHECK": "1"}
+        for name, value in {"HF_ENDPOINT": running_hub.endpoint, "HF_TOKEN": token, **home}.items():
+            monkeypatch.setenv(name, value)
+        yield running_hub

@@ -228,6 +228,7 @@ class Loophub:
         xet: bool = False,
     ) -> None:
         import loophub.api
+        import loophub.buckets
         import loophub.storage  # noqa: F401 (they register the routes)
 
         self.store = Store(folder, accounts)

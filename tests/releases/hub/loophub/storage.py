@@ -105,10 +105,15 @@ def verify(request: Request, name: str) -> Answer:
 
 @route("GET", r"/api/datasets/([^/]+/[^/]+)/xet-(read|write)-token/([^/]+)")
 def xet_token(request: Request, name: str, kind: str, _revision: str) -> Answer:
-    if request.hub.xet is None:
-        raise RefusalError(404, "Xet is not enabled here")
     check = request.store.writable if kind == "write" else request.store.readable
     check(name, request.account)
+    return token_answer(request)
+
+
+def token_answer(request: Request) -> Answer:
+    """Where the Xet store is, and the token for it."""
+    if request.hub.xet is None:
+        raise RefusalError(404, "Xet is not enabled here")
     expires = int(time.time()) + 3600
     url = request.hub.xet.url
     headers = {"X-Xet-Cas-Url": url, "X-Xet-Access-Token": "xet", "X-Xet-Token-Expiration": str(expires)}
@@ -124,7 +129,7 @@ def resolve(request: Request, name: str, revision: str, path: str) -> Answer:
     if node is None:
         raise RefusalError(404, "Entry not found", "EntryNotFound", headers)
     if node.sha256 is None:
-        return _file(request, request.store.blobs / node.oid, {**headers, "ETag": f'"{node.oid}"'})
+        return file_answer(request, request.store.blobs / node.oid, {**headers, "ETag": f'"{node.oid}"'})
     headers |= {"X-Linked-Etag": f'"{node.sha256}"', "X-Linked-Size": str(node.size), "ETag": f'"{node.sha256}"'}
     if request.hub.xet and (found := request.hub.xet.find(node.sha256)):
         headers["X-Xet-Hash"] = found.hash
@@ -140,10 +145,10 @@ def get(request: Request, sha256: str) -> Answer:
         held = request.hub.xet.restore(found, request.store.parts / f"{sha256}.restored")
     if not held.exists():
         raise RefusalError(404, "no such object")
-    return _file(request, held, {"ETag": f'"{sha256}"'})
+    return file_answer(request, held, {"ETag": f'"{sha256}"'})
 
 
-def _file(request: Request, path: Path, headers: dict[str, str]) -> Answer:
+def file_answer(request: Request, path: Path, headers: dict[str, str]) -> Answer:
     """A file, or the range of it that is asked for."""
     size = path.stat().st_size
     asked = re.fullmatch(r"bytes=(\d*)-(\d*)", request.headers.get("Range") or "")

@@ -114,6 +114,8 @@ class Store:
             place.mkdir(parents=True, exist_ok=True)
         self.accounts = accounts
         self.repos: dict[str, Repo] = {}
+        self.buckets: dict[str, dict[str, str]] = {}
+        """The Xet hash of each file of each bucket."""
         self.lock = threading.RLock()
 
     def keep_blob(self, data: bytes) -> Node:

@@ -1,8 +1,9 @@
 """The Xet store that the real hf-xet keeps in a folder when it is told `local://`: what is in it, and how to read it.
 
-A file is found by its sha256, which hf-xet writes into the shards it uploads. Layout of a shard (hf-xet 1.8): a header
-of 48 bytes, then per file a record of 48 bytes (Xet hash, flags, number of segments), its segments, their verification
-where flag 31 is set, and where flag 30 is set a record with the sha256. A record of ones ends the list.
+A file is found by its sha256 or Xet hash, which hf-xet writes into the shards it uploads. Layout of a shard (hf-xet
+1.8): a header of 48 bytes, then per file a record of 48 bytes (Xet hash, flags, number of segments), its segments,
+their verification where flag 31 is set, and where flag 30 is set a record with the sha256. A record of ones ends the
+list.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ class XetFile:
     hash: str
     size: int
     sha256: str
+    """Empty where the client did not tell it, as for files of a bucket."""
 
 
 def files_in_shard(data: bytes) -> Iterator[XetFile]:
@@ -38,9 +40,9 @@ def files_in_shard(data: bytes) -> Iterator[XetFile]:
         # A segment: 32 bytes xorb hash, flags, its bytes, first and last chunk.
         size = sum(struct.unpack_from("<I", data, at + number * RECORD + 36)[0] for number in range(count))
         at += RECORD * count * (2 if flags & _VERIFIED else 1)
-        if flags & _WITH_SHA256:
-            yield XetFile(name, size, _hex(data[at : at + 32]))
-            at += RECORD
+        known = bool(flags & _WITH_SHA256)
+        yield XetFile(name, size, _hex(data[at : at + 32]) if known else "")
+        at += RECORD * known
 
 
 def _hex(digest: bytes) -> str:
@@ -54,19 +56,19 @@ class XetStore:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.url = f"local://{folder}"
-        self._known: dict[str, XetFile] = {}
+        self._known: list[XetFile] = []
         self._read: set[Path] = set()
         self._session: Any = None
         self._lock = threading.Lock()
 
-    def find(self, sha256: str) -> XetFile | None:
-        """The file with this sha256, if it was uploaded."""
+    def find(self, digest: str) -> XetFile | None:
+        """The file with this sha256 or Xet hash, if it was uploaded."""
         with self._lock:
             for path in (self.folder / "xet" / "xorbs" / "shards").glob("*.mdb"):
                 if path not in self._read:
                     self._read.add(path)
-                    self._known.update((file.sha256, file) for file in files_in_shard(path.read_bytes()))
-            return self._known.get(sha256)
+                    self._known += files_in_shard(path.read_bytes())
+            return next((file for file in self._known if digest in (file.sha256, file.hash)), None)
 
     def stored_bytes(self) -> int:
         """The bytes of all chunks in the store."""
