@@ -32,26 +32,14 @@ def vaani() -> Callable[[str], list[str]]:
 
 
 @pytest.fixture
-def start(tmp_path) -> Callable[..., subprocess.Popen[str]]:
-    """Start the command in an empty folder, with further environment variables."""
+def goldsmith(tmp_path) -> Callable[..., tuple[int, str, str]]:
+    """Run the command in an empty folder; its exit code, stdout and stderr."""
 
-    def run(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    def run(*arguments: str) -> tuple[int, str, str]:
         command = [sys.executable, "-m", "goldsmith", *arguments]
-        work = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=tmp_path, env=work, stdout=pipe, stderr=pipe, text=True)
-
-    return run
-
-
-@pytest.fixture
-def goldsmith(start) -> Callable[..., tuple[int, str, str]]:
-    """Run the command so; its exit code, stdout and stderr."""
-
-    def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
-        process = start(*arguments, **environment)
-        out, error = process.communicate()
-        return process.returncode, out, error
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import subprocess
+import sys
 
 import pytest
+from s3_server import ROOT
 
 from builders.copy_out import copy_out, refuse_address
 from builders.sources import Sources
@@ -36,20 +40,46 @@ def test_from_a_bucket_to_a_bucket_gives_the_bytes_of_a_local_build(s3, bucket, 
         assert sums(s3.objects(bucket, "vaani")) == local
 
 
+HELD_UP = """
+import sys, time
+from pathlib import Path
+from s3fs import S3FileSystem
+from builders.copy_out import copy_out
+
+real, sent = S3FileSystem.put_file, []
+
+def put_file(*arguments):
+    if len(sent) == 4:
+        Path("four").touch()
+        time.sleep(600)
+    sent.append(arguments)
+    real(*arguments)
+
+S3FileSystem.put_file = put_file
+copy_out(Path(sys.argv[1]), sys.argv[2])
+"""
+
+
 def test_a_copy_that_is_killed_leaves_no_dataset_and_the_next_one_makes_it_whole(
-    s3, bucket, start, goldsmith, vaani, sample, local, wait_for
+    s3, bucket, tiny, tmp_path, digests, wait_for
 ):
-    call = [*vaani(str(sample)), "-o", f"s3://{bucket}/vaani"]
-    process = start(*call)
-    wait_for(lambda: len(s3.objects(bucket, "vaani")) > 3 or process.poll() is not None)
+    tiny.build(tmp_path / "out")
+    address = f"s3://{bucket}/tinyset"
+    process = subprocess.Popen(
+        [sys.executable, "-c", HELD_UP, str(tmp_path / "out"), address],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    wait_for((tmp_path / "four").exists)
     process.kill()
-    process.communicate()
-    left = s3.objects(bucket, "vaani")
-    assert 3 < len(left) < len(local)
+    process.wait()
+    left = s3.objects(bucket, "tinyset")
+    assert len(left) == 5
+    assert ".goldsmith-copy" in left
     assert "build.json" not in left
-    code, _, error = goldsmith(*call)
-    assert code == 0, error
-    assert sums(s3.objects(bucket, "vaani")) == local
+    refuse_address(address, "tinyset")
+    copy_out(tmp_path / "out", address)
+    assert sums(s3.objects(bucket, "tinyset")) == digests(tmp_path / "out")
 
 
 @pytest.fixture
