@@ -215,7 +215,7 @@ def _rows(shards: Path, records: Iterable[Record], kind: str, table: str) -> Ite
             if file["kind"] == kind and file["table"] == table:
                 with pq.ParquetFile(shards / record["key"] / file["name"]) as parquet:
                     for group in range(parquet.num_row_groups):  # All at once, what was read is held to the end.
-                        yield from parquet.iter_batches(row_groups=[group])
+                        yield from parquet.iter_batches(row_groups=[group], use_threads=False)  # Each keeps memory.
 
 
 def _swap(out: Path, following: Path) -> None:

@@ -19,7 +19,6 @@ from typing import Any
 from builders import engine
 from builders.api import Builder
 from builders.assemble import WORK, assemble, refuse_foreign
-from builders.libraries import system_memory
 from builders.node import SIGN, shared
 from builders.planning import Plan, make_plan, plan, shard_record
 from builders.progress import Bar
@@ -86,7 +85,7 @@ def build(
             need not be built again), or the reject budget is exceeded.
     """
     refuse_foreign(out, builder.schema.name)
-    with _room(out), _lock(out, shared=part is not None), system_memory():
+    with _room(out), _lock(out, shared=part is not None):
         if part is None:
             _sweep(out)
         made = make_plan(builder, sources, out)

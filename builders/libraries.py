@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-
-import pyarrow as pa
+from contextlib import AbstractContextManager, nullcontext
 
 ENVIRONMENT = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
@@ -21,14 +18,3 @@ def one_blas_thread() -> AbstractContextManager[object]:
     except ImportError:
         return nullcontext()
     return threadpool_limits(1, user_api="blas")
-
-
-@contextmanager
-def system_memory() -> Iterator[None]:
-    """Arrow takes this process's memory from the C library; see `ENVIRONMENT`, which comes too late for it."""
-    before = pa.default_memory_pool()
-    pa.set_memory_pool(pa.system_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(before)

@@ -29,7 +29,7 @@ MEDIA_GROUP_BYTES = 16 << 20
 """The same for tables with sound or pictures. A build holds a group for each split, and few rows of media fill one;
 their values alone are longer than the pieces that are cut by content."""
 
-SMALL_GROUP_BYTES = 4 << 20
+SMALL_GROUP_BYTES = 2 << 20
 """The same for lineage and rejects, of which few rows are read at a time: a build holds a group of them in memory."""
 
 CHUNK_BYTES = 2 << 20
@@ -160,7 +160,9 @@ class ParquetFile:
             self._writer.write_table(group, row_group_size=group.num_rows)
             self._file.check()
             self._rows += group.num_rows
-        self._group, self._group_size = [], 0
+            self._group, group = [], None
+            pa.default_memory_pool().release_unused()  # It would keep tens of MB, and more with each group.
+        self._group_size = 0
 
 
 def write_parquet(
