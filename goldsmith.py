@@ -631,6 +631,10 @@ def audit_plan(folder: Path, name: str | None, people: tuple[str, ...], out: Pat
     for stratum in made.strata:
         shows = f"{chosen.planned_errors} wrong show at most {stratum.target:.1%} wrong"
         click.echo(f"{stratum.name:30} {stratum.sample:6,} of {stratum.lot:,} rows: {shows}")
+    if chosen.golds:
+        gold = sum(item.role == "gold" for item in made.items)
+        few = "" if gold == chosen.golds else f", of {chosen.golds} asked for: the data have no more outside the sample"
+        click.echo(f"{'gold':30} {gold:6,} items whose answer is known{few}")
     for person, who in made.people.items():
         click.echo(f"{person:30} {len(made.sheet(person)):6,} items for {who}")
     click.echo(f"planned in {out}: next `goldsmith audit push {out} --url http://...`")

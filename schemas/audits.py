@@ -54,8 +54,10 @@ class Audit:
             measured, and nothing can be wrong.
         labels: of `choice`, `spans`, `mask` and `parts`, in their order.
         rubric: of `rubric`.
-        gold_sql: items whose answer is known for sure, with the same columns; they are mixed in to test people.
-        golds: how many gold items each person gets.
+        gold_sql: items whose answer is known for sure, with the same columns; they are mixed in to test people. One
+            that differs from the row it is made of needs an id of its own. Of a `rubric`, the answer may leave out
+            attributes: these do not count.
+        golds: how many gold items each person gets at most; fewer where the data have fewer outside the sample.
         show_answer: people start from the dataset's answer and correct it; quick, and it biases them towards it.
         tolerance: how alike an answer and the dataset's must be (0 to 1) for the row to count as right. Alike is: the
             same (choice, pair, rubric: share of scores), 1 - error rate of words or characters (`unit`), F1 of

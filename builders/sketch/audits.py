@@ -17,10 +17,15 @@ NAMES = Audit(
         Show("caption", "text", "Parts by step"),
     ),
     labels=("yes", "no"),
+    gold_sql="""SELECT 'other ' || g.sketch_id AS item_id, g.strip, g.category, 'no' AS answer,
+        min_by(o.caption, md5(g.sketch_id || o.sketch_id)) AS caption
+    FROM gallery g JOIN gallery o ON o.category <> g.category AND o.caption <> g.caption GROUP BY ALL""",
+    golds=10,
     max_error=0.05,
     severity="warn",
     needs=("gallery",),
 )
+"""Gold items have the caption of a drawing of something else."""
 
 BOXES = Audit(
     "boxes",
@@ -36,6 +41,13 @@ BOXES = Audit(
     WHERE instances = 1""",
     (Show("image", "image"), Show("part", title="Part"), Show("category", title="What was drawn")),
     labels=("part",),
+    gold_sql=f"""SELECT 'all of ' || sketch_id AS item_id, image, 'all that is drawn' AS part, category,
+        json_array({{'x': x0 / side, 'y': y0 / side, 'width': (x1 - x0) / side, 'height': (y1 - y0) / side,
+            'label': 'part'}}) AS answer
+    FROM (SELECT sketch_id, {CANVAS} / 100 AS side, min(box[1]) AS x0, min(box[2]) AS y0,
+            max(box[1] + box[3]) AS x1, max(box[2] + box[4]) AS y1 FROM parts GROUP BY sketch_id)
+        JOIN sketches USING (sketch_id)""",
+    golds=5,
     max_error=0.1,
     severity="warn",
     needs=("sketches",),

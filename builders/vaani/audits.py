@@ -16,12 +16,16 @@ TRANSCRIPTS = Audit(
     """SELECT utterance_id AS item_id, coalesce(language, 'unknown') AS stratum, transcriber_id AS made_by, audio,
         text_clean AS answer FROM utterances WHERE text_clean <> ''""",
     (Show("audio", "audio"),),
+    gold_sql="""SELECT utterance_id AS item_id, audio, text_clean AS answer FROM utterances
+        WHERE text_clean <> '' AND votes >= 3""",
+    golds=10,
     show_answer=True,
     tolerance=0.9,
     max_error=0.1,
     severity="warn",
 )
-"""A transcript is right where at most one word in ten differs from what people hear."""
+"""A transcript is right where at most one word in ten differs from what people hear. Known are those that three more
+people accepted than rejected."""
 
 CLIPS = Audit(
     "clips",
@@ -40,8 +44,19 @@ CLIPS = Audit(
         Attribute("complete", "Is the sentence complete?", _YES, "nominal", False),
         Attribute("personal", "Does it hold personal information?", _YES, "nominal", False),
     ),
+    gold_sql="""SELECT utterance_id AS item_id, audio, concat_ws(', ', language, district) AS label, transcript,
+        '{"audible": "no"}' AS answer FROM utterances WHERE active_s = 0 AND coalesce(vad_active_s, 0) = 0
+    UNION ALL
+    SELECT 'language ' || u.utterance_id, u.audio, min_by(o.language, md5(u.utterance_id || o.language)), u.transcript,
+        '{"language": "no"}'
+    FROM utterances u JOIN (SELECT DISTINCT language, language_family FROM utterances) o
+        ON o.language_family <> u.language_family
+    WHERE u.active_s >= 2 GROUP BY ALL""",
+    golds=10,
     max_error=0.1,
     severity="warn",
 )
+
+"""Known are clips in which neither detector finds speech, and clips with a label of another language family."""
 
 AUDITS = (TRANSCRIPTS, CLIPS)

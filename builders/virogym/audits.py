@@ -12,12 +12,17 @@ SELECT
     v.mutant || ' (' || kind || '), score ' || score || ', raw value ' || score_raw || ' ' || score_unit AS entry,
     assay_id || ': ' || a.protein || ' of ' || strain || ', ' || readout_detail AS assay,
     traced.source || ', ' || places || coalesce(': ' || url, '') AS place,
-    'yes' AS answer
+    score_raw, 'yes' AS answer
 FROM traced
 JOIN variants v ON id = replace(v.assay_id, '/', '%2F') || '/' || replace(v.variant_id, '/', '%2F')
 JOIN assays a USING (assay_id)
 JOIN sources s ON s.name = traced.source
 """
+
+_OTHER = f"""SELECT 'other ' || item_id AS item_id, replace(entry, 'raw value ' || score_raw, 'raw value '
+        || round(2 * score_raw + 1, 4)) AS entry, assay, place, 'no' AS answer
+    FROM ({_ROWS}) WHERE score_raw IS NOT NULL"""
+"""Rows with another raw value than theirs."""
 
 RECORDS = Audit(
     "records",
@@ -27,6 +32,8 @@ RECORDS = Audit(
     _ROWS,
     (Show("entry", title="The row"), Show("assay", title="Its assay"), Show("place", title="Where it came from")),
     labels=("yes", "no", "cannot tell"),
+    gold_sql=_OTHER,
+    golds=10,
     max_error=0.05,
     needs=("assays", "lineage", "sources"),
 )

@@ -11,10 +11,15 @@ ANSWERS = Audit(
         type AS stratum, 'right' AS answer FROM questions""",
     shows=(Show("image", "image"), Show("text"), Show("options"), Show("given")),
     labels=("right", "wrong", "cannot be said"),
+    gold_sql="""SELECT 'other ' || question_id AS item_id, image, text, array_to_string(options, ' / ') AS options,
+        others[1 + (md5_number_lower(question_id) % len(others))::BIGINT] AS given, 'wrong' AS answer
+    FROM (SELECT *, list_filter(options, lambda option: option <> answer) AS others FROM questions)""",
+    golds=10,
     max_error=0.05,
     severity="warn",
 )
-"""Quick, by type; it tells people the answer, and they may be led by it."""
+"""Quick, by type; it tells people the answer, and they may be led by it. Gold items give another option
+as the answer."""
 
 DUELS = Audit(
     "duels",

@@ -1,9 +1,10 @@
 """Judgements of any other tool, from a file: JSON (a list), JSONL or CSV, in UTF-8 (with or without a mark).
 
 A line has `annotator` (as named in the plan, or their pseudonym), `item` (the row's id, or the key of the sheet), the
-answer, and where known `at` and `seconds`. The answer is `answer` (the form of `quality.annotation.kinds`; in CSV as
-JSON), or for choice and pair `label`, for transcription `text` and `unusable`. The sides of a pair are `first` and
-`second`, as in the dataset.
+answer, and where known `at` and `seconds`. The answer is, for choice and pair, `label`; for transcription `text` and
+`unusable`; for a rubric its attributes by their names, and `evidence`; for spans `spans`, for parts `boxes`, for masks
+`height`, `width` and `masks` (`quality.annotation.kinds` has their forms; in CSV as JSON). All of it may also be under
+`answer`. The sides of a pair are `first` and `second`, as in the dataset.
 """
 
 from __future__ import annotations
@@ -92,22 +93,42 @@ def _checked(plan: Plan, row: Mapping[str, Any], item: Item) -> kinds.Answer:
 
 
 def _answer(plan: Plan, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    answer = row.get("answer")
-    if isinstance(answer, str) and answer.lstrip().startswith("{"):
-        try:
-            return json.loads(answer)
-        except (ValueError, RecursionError) as error:
-            raise BadAnswerError("malformed", f"the answer is no JSON ({_short(error)})") from None
-    if isinstance(answer, Mapping):
-        return answer
-    if plan.audit.kind == "transcription":
-        unusable = str(row.get("unusable") or "").lower() in ("true", "1", "yes")
-        given: dict[str, Any] = {"text": row.get("text") or ("" if unusable else None), "unusable": unusable}
-    else:
-        given = {"label": row.get("label") or answer}
-    if None in given.values():
-        raise BadAnswerError("no_answer", "there is no answer")
+    audit, whole = plan.audit, _json("answer", row.get("answer"), ("{",))
+    if isinstance(whole, Mapping):
+        if audit.kind != "rubric" or "scores" in whole:
+            return whole
+        row = whole
+    match audit.kind:
+        case "transcription":
+            unusable = str(row.get("unusable") or "").lower() in ("true", "1", "yes")
+            given: dict[str, Any] = {"text": row.get("text") or ("" if unusable else None), "unusable": unusable}
+        case "rubric":
+            scores = {one.name: row.get(one.name) for one in audit.rubric}
+            given = {"scores": {name: value for name, value in scores.items() if value not in (None, "")} or None}
+            if evidence := _json("evidence", row.get("evidence")):
+                given["evidence"] = evidence
+        case "spans" | "mask" | "parts":
+            given = {name: _json(name, row.get(name)) for name in _PARTS[audit.kind]}
+        case _:
+            given = {"label": row.get("label") or whole}
+    if lacking := [name for name, value in given.items() if value in (None, "")]:
+        wanted = ", ".join(one.name for one in audit.rubric) if lacking == ["scores"] else ", ".join(lacking)
+        raise BadAnswerError("no_answer", f"there is no answer: give {wanted}")
     return given
+
+
+_PARTS = {"spans": ("spans",), "mask": ("height", "width", "masks"), "parts": ("boxes",)}
+"""What an answer that is no label and no text consists of, for each kind."""
+
+
+def _json(name: str, value: Any, opening: tuple[str, ...] = ("{", "[")) -> Any:
+    """A value that a table can only hold as text."""
+    if not isinstance(value, str) or not value.lstrip().startswith(opening):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise BadAnswerError("malformed", f"{name} is no JSON ({_short(error)})") from None
 
 
 def _rows(path: Path) -> list[Any]:

@@ -35,21 +35,25 @@ class BadAnswerError(ValueError):
         self.code = code
 
 
-def checked(audit: Audit, answer: Mapping[str, Any], shown: str | None = None) -> Answer:
+def checked(audit: Audit, answer: Mapping[str, Any], shown: str | None = None, *, partly: bool = False) -> Answer:
     """An answer in its exact form.
 
     Args:
         shown: the text that spans are in.
+        partly: whether a rubric's answer may leave out attributes.
 
     Raises:
         BadAnswerError: it is no answer to this audit.
     """
     try:
-        return _CHECKS[audit.kind](audit, answer, shown)
+        made = _CHECKS[audit.kind](audit, answer, shown)
     except BadAnswerError:
         raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         raise BadAnswerError("malformed", f"not an answer of kind {audit.kind}: {error!r}") from None
+    if lacking := [one.name for one in audit.rubric if one.name not in made["scores"] and not partly]:
+        raise BadAnswerError("no_score", f"no score for {', '.join(lacking)}")
+    return made
 
 
 def _one_of(value: Any, known: Sequence[str]) -> str:
@@ -122,8 +126,6 @@ def _rubric(audit: Audit, answer: Mapping[str, Any], shown: str | None) -> Answe
         name: _one_of(value, attributes[_one_of(name, list(attributes))].values)
         for name, value in answer["scores"].items()
     }
-    if missing := [name for name in attributes if name not in scores]:
-        raise BadAnswerError("no_score", f"no score for {', '.join(missing)}")
     wanting = [name for name, attribute in attributes.items() if attribute.evidence]
     return {"scores": scores, "evidence": _span_list(answer.get("evidence", []), wanting, shown)}
 
@@ -139,8 +141,8 @@ _CHECKS = {
 }
 
 
-def of_dataset(audit: Audit, value: Any, shown: str | None = None) -> Answer | None:
-    """The dataset's own answer from the column `answer`; None where it has none.
+def of_dataset(audit: Audit, value: Any, shown: str | None = None, *, partly: bool = False) -> Answer | None:
+    """The dataset's own answer from the column `answer`, of a gold item perhaps `partly`; None where it has none.
 
     Raises:
         GoldsmithError: the value is no answer of this kind.
@@ -162,7 +164,7 @@ def of_dataset(audit: Audit, value: Any, shown: str | None = None) -> Answer | N
                 form = {"boxes": [[box[name] for name in ("x", "y", "width", "height", "label")] for box in form]}
             case "rubric":
                 form = {"scores": form}
-        return checked(audit, form, shown)
+        return checked(audit, form, shown, partly=partly)
     except (BadAnswerError, ValueError, KeyError, TypeError) as error:
         raise GoldsmithError(f"[audit {audit.name} > answer] {error}: mend its SQL") from None
 
@@ -216,7 +218,8 @@ def similarity(audit: Audit, a: Answer, b: Answer) -> float:
         case "parts":
             return shapes.box_f1(*([tuple(box) for box in one["boxes"]] for one in (a, b)))  # pyright: ignore
         case "rubric":
-            return sum(a["scores"][name] == b["scores"][name] for name in a["scores"]) / len(a["scores"])
+            scored = a["scores"].keys() & b["scores"].keys()
+            return sum(a["scores"][name] == b["scores"][name] for name in scored) / len(scored) if scored else 1.0
         case _:
             return _mask_similarity(a, b)
 

@@ -78,8 +78,6 @@ def plan(
         rows = [{**row, "stratum": stratum_of[row["item_id"]]} for row in rows_of.items(session, audit, chosen)]
         golds = [row for row in rows_of.gold_items(session, audit) if row["item_id"] not in set(chosen)]
     golds = sorted(golds, key=lambda row: _rank(drawn, row["item_id"]))[: audit.golds]
-    if audit.golds and not golds:
-        raise GoldsmithError(f"[audit {audit.name} > gold_sql] gives no item that is not in the sample: mend it")
     judged_by = _assign(audit, [row["item_id"] for row in rows], pseudonyms, drawn)
     items = [_item(audit, row, "sample", judged_by[row["item_id"]], salt, work) for row in rows]
     items += [_item(audit, row, "gold", pseudonyms, salt, work) for row in golds]
@@ -154,7 +152,7 @@ def _item(audit: Audit, row: Mapping[str, Any], role: str, people: Sequence[str]
         work.media.mkdir(parents=True, exist_ok=True)
         (work.media / shown[-1]).write_bytes(data)
     made_by = pseudonym(salt, str(row["made_by"])) if row["made_by"] is not None else None
-    answer = kinds.of_dataset(audit, row["answer"], shown[0])
+    answer = kinds.of_dataset(audit, row["answer"], shown[0], partly=role == "gold")
     stratum = row["stratum"] if role == "sample" else ""
     return Item(key, row["item_id"], stratum, role, answer, shown, list(people), size, made_by)
 

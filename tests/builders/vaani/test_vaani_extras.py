@@ -10,6 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from builders.vaani import asr, claims
+from builders.vaani.audits import CLIPS
+from builders.vaani.builder import BUILDER
+from quality.annotation.plan import plan
 from schemas import GoldsmithError
 
 
@@ -118,3 +121,20 @@ def test_an_endpoint_is_asked_and_goes_on_where_it_stopped(sample, tmp_path) -> 
     assert key == "Bearer secret"
     assert b'name="model"\r\n\r\nwhisper-1' in body
     assert b'filename="utt_' in body
+
+
+def test_gold_clips_have_a_label_of_another_family(sample, tmp_path) -> None:
+    made = plan(sample, BUILDER.checks, CLIPS, ["ann"], tmp_path / "work")
+    golds = {item.item_id: item for item in made.items if item.role == "gold"}
+    assert len(golds) >= 5
+    clips = {row["utterance_id"]: row for path in sample.all_shards("utterances")
+             for row in pq.read_table(path, columns=["utterance_id", "language", "active_s"]).to_pylist()}  # fmt: skip
+    for name, item in golds.items():
+        assert item.answer
+        clip = clips[name.removeprefix("language ")]
+        if name.startswith("language "):
+            assert item.answer["scores"] == {"language": "no"}
+            assert item.shown[1] not in ("", clip["language"])
+        else:
+            assert item.answer["scores"] == {"audible": "no"}
+            assert clip["active_s"] == 0

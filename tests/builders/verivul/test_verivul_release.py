@@ -8,8 +8,11 @@ import pytest
 from click.testing import CliRunner
 
 from builders.verivul import audits, calls, sample_answers
+from builders.verivul.builder import BUILDER
 from goldsmith import main
+from quality.annotation import population
 from quality.annotation.work import Work
+from schemas import DatasetFolder
 
 WAIVER = """[[waiver]]
 check = "own_source"
@@ -47,6 +50,16 @@ def built(given):
         patch.setattr(calls.Live, "_post", asked)
         goldsmith("build", "verivul", "--sample", *sources, "-o", room / "built")
     return room
+
+
+def test_the_fault_is_known_where_two_tools_see_it_in_one_line(built):
+    dataset = DatasetFolder(built / "built")
+    with population.session(dataset, BUILDER.checks) as session:
+        known = [row["item_id"] for row in population.gold_items(session, audits.FAULTS)]
+    programs = pl.read_parquet(built / "built/data/programs/*.parquet").filter(
+        (pl.col("replay") == "exact") & (pl.col("replay_line") == pl.col("violating_line"))
+    )
+    assert sorted(known) == sorted(programs["program_id"]) != []
 
 
 @pytest.mark.parametrize("audit", audits.AUDITS, ids=lambda audit: audit.kind)

@@ -46,6 +46,7 @@ def test_the_answer_of_an_item_is_the_mask_of_its_row(built: Path, tmp_path: Pat
     }
     items = Work(tmp_path / "w").plan().items
     assert len(items) > 5
+    assert {item.role for item in items} == {"sample", "gold"}
     for item in items:
         row = rows[item.item_id]
         assert item.answer

@@ -20,6 +20,7 @@ from builders.webspatial.builder import BUILDER
 from builders.webspatial.capture import browser as browsers
 from builders.webspatial.verify import verify
 from quality import run
+from quality.annotation.plan import plan
 from quality.annotation.work import Work
 from schemas import DatasetFolder, GoldsmithError
 
@@ -215,6 +216,18 @@ def test_predictions_of_any_plain_type_are_read(tmp_path):
     for other in (tmp_path, tmp_path / "none.jsonl"):
         with pytest.raises(GoldsmithError, match="absent"):
             scorer.read_predictions(other)
+
+
+def test_gold_items_give_another_option_as_the_answer(built, tmp_path):
+    made = plan(DatasetFolder(built), BUILDER.checks, audits.ANSWERS, ["ann"], tmp_path / "work")
+    golds = [item for item in made.items if item.role == "gold"]
+    assert len(golds) == audits.ANSWERS.golds
+    asked = {q["question_id"]: q for q in rows(built, "questions")}
+    for item in golds:
+        question = asked[item.item_id.removeprefix("other ")]
+        assert item.answer == {"label": "wrong"}
+        assert item.shown[3] in question["options"]
+        assert item.shown[3] != question["answer"]
 
 
 def test_people_choose_between_two_answers_blind(some, tmp_path):

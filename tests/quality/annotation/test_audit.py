@@ -25,7 +25,7 @@ from audit_people import (
     judge,
 )
 
-from quality.annotation import exchange, report, report_html
+from quality.annotation import exchange, kinds, report, report_html
 from quality.annotation.plan import choose
 from quality.annotation.plan import plan as make_plan
 from quality.annotation.work import Plan, Work
@@ -89,6 +89,31 @@ def test_overlap_gold_and_load(judged: DatasetFolder, tmp_path: Path) -> None:
     loads = [len(made.sheet(person)) for person in made.people]
     assert max(loads) - min(loads) <= 1
     assert not {"gold", "g0", "g1"} & set("".join(item.key for item in made.items).split("i"))
+
+
+def test_gold_items_are_outside_the_sample_and_may_be_fewer(judged: DatasetFolder, tmp_path: Path) -> None:
+    topic = BY_NAME["topic"]
+    for name, where, golds in (("some", "true", 3), ("none", "false", 0)):
+        audit = dataclasses.replace(topic, gold_sql=f"{topic.sql} WHERE {where}", golds=3)
+        made = make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / name)
+        assert [item.role for item in made.items].count("gold") == golds
+        assert len({item.item_id for item in made.items}) == len(made.items)
+
+
+def test_gold_of_a_rubric_may_say_some_attributes(judged: DatasetFolder, tmp_path: Path) -> None:
+    gold = """SELECT 'rude ' || id AS item_id, text, '{"tone": "rude"}' AS answer FROM texts LIMIT 2"""
+    audit = dataclasses.replace(BY_NAME["review"], gold_sql=gold, golds=2)
+    made = make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / "work")
+    golds = [item for item in made.items if item.role == "gold"]
+    assert [item.answer and item.answer["scores"] for item in golds] == [{"tone": "rude"}] * 2
+    for tone, right in (("rude", 1.0), ("kind", 0.0)):
+        given = kinds.checked(audit, {"scores": {"accuracy": "fair", "tone": tone}}, golds[0].shown[0])
+        assert kinds.similarity(audit, given, golds[0].answer or {}) == right
+    with pytest.raises(kinds.BadAnswerError, match="no score for accuracy"):
+        kinds.checked(audit, {"scores": {"tone": "rude"}})
+    wrong = dataclasses.replace(audit, sql=audit.sql.replace("scores AS", """'{"tone": "rude"}' AS"""))
+    with pytest.raises(GoldsmithError, match="no score for accuracy: mend its SQL"):
+        make_plan(judged, CHECKS, wrong, PEOPLE, tmp_path / "wrong")
 
 
 def test_what_cannot_be_planned_says_why(judged: DatasetFolder, tmp_path: Path) -> None:
@@ -198,7 +223,7 @@ def test_the_report_is_of_the_bytes_it_was_drawn_from(
 
 def test_unjudged_rows_count_as_wrong(judged: DatasetFolder, tmp_path: Path) -> None:
     work = Work(tmp_path / "work")
-    made = make_plan(judged, CHECKS, BY_NAME["topic"], PEOPLE, work.path)
+    made = make_plan(judged, CHECKS, BY_NAME["topic"], PEOPLE, work.path, salt="kept")
     some = made.items[0].key
     exchange.save(work, [one for one in judge(made, GOOD) if one.key != some], [])
     found = report.write(judged, work)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from pathlib import Path
@@ -31,8 +32,11 @@ def test_answers_of_other_tools(judged: DatasetFolder, tmp_path: Path) -> None:
     lines = [*good, *bad]
     (tmp_path / "a.json").write_text(json.dumps(lines))
     (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
-    csv = ["annotator,item,label,at", *(f"{x['annotator']},{x['item']},{x['label']},{x.get('at', '')}" for x in lines)]
-    (tmp_path / "a.csv").write_text("\n".join(csv) + "\n")
+    table = [
+        "annotator,item,label,at",
+        *(f"{x['annotator']},{x['item']},{x['label']},{x.get('at', '')}" for x in lines),
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(table) + "\n")
     for suffix in ("json", "jsonl", "csv"):
         found, problems = files.from_file(made, tmp_path / f"a.{suffix}")
         assert len(found) == len(items)
@@ -115,6 +119,58 @@ def test_lines_that_are_no_answers_are_problems_and_the_others_count(judged: Dat
         assert [one.answer for one in found] == [{"label": "bug"}]
         assert code in {problem.code for problem in problems}, line
         json.dumps([one.at for one in found], ensure_ascii=False).encode()
+
+
+FORMS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("review", {"accuracy": "good", "tone": "kind"}, {"scores": {"accuracy": "good", "tone": "kind"}, "evidence": []}),
+    (
+        "review",
+        {"accuracy": "poor", "tone": "rude", "evidence": [[0, 2, "accuracy"]]},
+        {"scores": {"accuracy": "poor", "tone": "rude"}, "evidence": [[0, 2, "accuracy"]]},
+    ),
+    ("faults", {"spans": [[0, 3, "fault"]]}, {"spans": [[0, 3, "fault"]]}),
+    ("strokes", {"boxes": [[1, 2, 3, 4, "door"]]}, {"boxes": [[1.0, 2.0, 3.0, 4.0, "door"]]}),
+]
+
+
+@pytest.mark.parametrize(("name", "fields", "said"), FORMS)
+@pytest.mark.parametrize("form", ["fields", "answer", "csv"])
+def test_an_answer_is_given_in_fields_or_whole(
+    judged: DatasetFolder, tmp_path: Path, form: str, name: str, fields: dict[str, Any], said: dict[str, Any]
+) -> None:
+    made, who, ids = planned(judged, name, tmp_path)
+    line = {"annotator": who, "item": ids[0], **(fields if form != "answer" else {"answer": fields})}
+    path = tmp_path / ("a.csv" if form == "csv" else "a.jsonl")
+    if form == "csv":
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            cells = {key: value if isinstance(value, str) else json.dumps(value) for key, value in line.items()}
+            writer = csv.DictWriter(file, list(cells))
+            writer.writeheader()
+            writer.writerow(cells)
+    else:
+        path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    found, problems = files.from_file(made, path)
+    assert ([one.answer for one in found], problems) == ([said], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "message"),
+    [
+        ("review", {}, "there is no answer: give accuracy, tone"),
+        ("review", {"label": "good"}, "there is no answer: give accuracy, tone"),
+        ("review", {"accuracy": "good", "tone": ""}, "no score for tone"),
+        ("review", {"accuracy": "good", "tone": "blue"}, "'blue' is none of rude, kind"),
+        ("faults", {}, "there is no answer: give spans"),
+        ("strokes", {"boxes": "[1"}, "boxes is no JSON"),
+        ("topic", {}, "there is no answer: give label"),
+    ],
+)
+def test_a_line_without_an_answer_says_which_fields_it_needs(
+    judged: DatasetFolder, tmp_path: Path, name: str, fields: dict[str, Any], message: str
+) -> None:
+    made, who, ids = planned(judged, name, tmp_path)
+    with pytest.raises(GoldsmithError, match=f"line 1: {message}"):
+        read(made, tmp_path, [{"annotator": who, "item": ids[0], **fields}])
 
 
 def test_a_mark_at_the_beginning_and_quoted_lines_of_csv(judged: DatasetFolder, tmp_path: Path) -> None:
