@@ -25,9 +25,9 @@ from schemas.types import MEDIA
 ROW_GROUP_BYTES = 64 << 20
 """Arrow bytes after which a row group is closed. The Hub's viewer wants at most 100 MB."""
 
-MEDIA_GROUP_BYTES = 16 << 20
+MEDIA_GROUP_BYTES = 12 << 20
 """The same for tables with sound or pictures: a build holds a group for each split. Four rows before 100 MB of sound
-send 3 % of it again, where groups of 64 MB send 2 %."""
+send 4 % of it again, where groups of 64 MB send 2 %."""
 
 SMALL_GROUP_BYTES = 2 << 20
 """The same for lineage and rejects, of which few rows are read at a time: a build holds a group of them in memory."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from builders.api import Batch
 from schemas import Table
 
-_BATCH_BYTES = 4 << 20
+_BATCH_BYTES = 1 << 20
 _BATCH_ROWS = 256
 
 

@@ -83,7 +83,7 @@ def test_memory_is_a_row_group_and_a_chunk_whatever_is_written(tmp_path):
     write_parquet(tmp_path / "a.parquet", schema, batches())
     metadata = pq.ParquetFile(tmp_path / "a.parquet").metadata
     groups = [metadata.row_group(index).num_rows for index in range(metadata.num_row_groups)]
-    assert groups == [16] * 6 + [4]
+    assert groups == [12] * 8 + [4]
     assert max(held) < writer.MEDIA_GROUP_BYTES + 2 * writer.CHUNK_BYTES
 
 
