@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import schemas  # noqa: F401 (it tells NumPy which instructions to use, before PyArrow loads it)
+
+# isort: split
 import errno
 import json
 import os

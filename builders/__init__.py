@@ -4,6 +4,9 @@ A builder sees the whole in `plan` and one shard in `build`; see `builders.api`.
 an example.
 """
 
+import schemas  # noqa: F401 (it tells NumPy which instructions to use, before PyArrow loads it)
+
+# isort: split
 from builders.api import Batch, Builder, Read, Reject, Shard
 from builders.sources import Source, Sources
 

@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, cast
 
-from builders.libraries import ENVIRONMENT, one_blas_thread
+from builders.libraries import ENVIRONMENT, numpy_is_told, one_blas_thread
 from schemas import GoldsmithError
 
 ATTEMPTS = 3
@@ -64,11 +64,11 @@ def run(
     `ATTEMPTS` times in all.
 
     Args:
-        work: with more than one worker, picklable, as are the items and results.
+        work: picklable, as are the items and results, but for one worker, which is this process.
         report: is called with what `work` reports.
     """
     with terminable():
-        if workers == 1:
+        if workers == 1 and numpy_is_told():
             with one_blas_thread():
                 for index, item in enumerate(items):
                     yield attempt(work, index, item, report)

@@ -93,7 +93,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[None]:
             runtime_env={"env_vars": ENVIRONMENT},
             **options,
         )
-    except (ConnectionError, lost.RaySystemError, OSError, RuntimeError, ValueError) as error:
+    except (ConnectionError, lost.RayError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:300]
         raise GoldsmithError(f"[{address}] no Ray cluster can be reached ({reason}): see `ray status` there") from None
     try:

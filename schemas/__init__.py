@@ -6,8 +6,9 @@ Everything here may be imported by every other room; nothing here imports one of
 import os
 
 # NumPy (2.4 at least) sorts without vector instructions on AMD's processors with AVX-512, and five times faster when it
-# is told to use AVX2. It reads this when it is first imported; elsewhere it changes little.
-os.environ.setdefault("NPY_DISABLE_CPU_FEATURES", "X86_V4")
+# is told to use AVX2. With AVX-512 it also computes other last digits (of logarithms), so that a build would depend on
+# the processor. NumPy reads this when it is first imported: every process that builds must have imported this before.
+os.environ["NPY_DISABLE_CPU_FEATURES"] = "X86_V4"
 
 from schemas.audits import Attribute, Audit, Show
 from schemas.checks import Alike, Check, CheckSet, Figure, Plot, Severity, Strange, Unique, View

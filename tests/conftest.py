@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import schemas  # noqa: F401 (it tells NumPy which instructions to use, before a test loads it)
+
+# isort: split
 import os
 import subprocess
 from collections.abc import Callable, Iterator

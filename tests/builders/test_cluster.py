@@ -35,7 +35,7 @@ class Cluster:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="ray-"))  # Sockets lie in it: pytest's own paths are too long.
         self.environment = {
-            **os.environ,
+            **plain(),
             "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE), str(HERE / "datasets")]),
             "RAY_health_check_period_ms": "1000",
             "RAY_USAGE_STATS_ENABLED": "0",
@@ -72,15 +72,34 @@ class Cluster:
 
     def kill(self, node: int) -> None:
         """All processes of a node, as when its power fails."""
+        self.signal(node, signal.SIGKILL)
+
+    def kill_within_a_shard(self, node: int, folder: Path, going_on: Callable[[], bool]) -> bool:
+        """Kill a node while it has a shard half done in `folder`; False where the work ended before."""
+        while going_on():
+            if works_on(self.nodes[node].pid, folder):
+                self.signal(node, signal.SIGSTOP)  # It may have ended the shard since.
+                if works_on(self.nodes[node].pid, folder):
+                    self.kill(node)
+                    return True
+                self.signal(node, signal.SIGCONT)
+        return False
+
+    def signal(self, node: int, number: signal.Signals) -> None:
         for pid in processes(self.nodes[node].pid):
             with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, number)
 
     def stop(self) -> None:
         for node in range(len(self.nodes)):
             self.kill(node)
             self.nodes[node].wait()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def plain() -> dict[str, str]:
+    """The environment of a user's shell: without what the project sets for itself in this process."""
+    return {name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"}
 
 
 def processes(pid: int) -> list[int]:
@@ -138,7 +157,7 @@ def cluster() -> Iterator[Callable[..., Cluster]]:
 def goldsmith(*arguments: str, **environment: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "goldsmith", *arguments]
     return subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=ROOT, env={**plain(), **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
@@ -152,11 +171,9 @@ def test_a_node_that_dies_changes_no_byte(cluster, tmp_path, digests, dataset):
     out = tmp_path / "cluster"
     address = ("--engine", "ray", "--address", nodes.address)
     build = goldsmith("build", dataset, "--sample", "-o", str(out), *address, **TOKEN)
-    second = nodes.nodes[1].pid
-    while not works_on(second, out / ".build" / "shards"):
-        assert build.poll() is None, f"the second node never worked on a shard: {build.communicate()}"
-    nodes.kill(1)
+    killed = nodes.kill_within_a_shard(1, out / ".build" / "shards", lambda: build.poll() is None)
     _, error = build.communicate()
+    assert killed, f"the second node never worked on a shard: {error}"
     assert build.returncode == 0, error
     assert digests(out) == digests(tmp_path / "1")
     assert {path.name for path in (out / ".build").iterdir()} == {"lock", "shards"}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -118,3 +120,32 @@ def test_what_cannot_be_sent_is_said():
 
 def test_arrow_takes_memory_from_the_c_library_in_workers():
     assert [outcome.value for outcome in run(work, ["pool", "pool"], workers=2)] == ["system", "system"]
+
+
+LOGARITHMS = """
+import {first}
+import hashlib, os
+import numpy as np
+from builders.engine import run
+
+def work(item, report):
+    values = np.random.default_rng(0).random(1000).astype(np.float32)
+    return hashlib.sha256(np.log10(values).tobytes()).hexdigest()
+
+if __name__ == "__main__":
+    print(*(outcome.value for workers in (1, 2) for outcome in run(work, [0, 1], workers=workers)))
+"""
+
+
+@pytest.mark.parametrize("first", ["builders", "goldsmith", "numpy", "pyarrow"])
+def test_the_last_digits_do_not_depend_on_what_was_loaded_first(tmp_path, first):
+    """NumPy with AVX-512 computes other logarithms than without; on other processors this cannot fail."""
+    script = tmp_path / "logarithms.py"
+    script.write_text(LOGARITHMS.format(first=first))
+    kept = {name: value for name, value in os.environ.items() if name != "NPY_DISABLE_CPU_FEATURES"}
+    environment = {**kept, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    sums = done.stdout.split()
+    assert len(sums) == 4
+    assert len(set(sums)) == 1
