@@ -7,7 +7,6 @@ that was killed goes on where it was and makes the same bytes.
 from __future__ import annotations
 
 import errno
-import fcntl
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 from builders import engine
 from builders.api import Builder
 from builders.assemble import WORK, assemble, refuse_foreign
+from builders.lock import held
 from builders.node import SIGN, shared
 from builders.planning import Plan, make_plan, plan, shard_record
 from builders.progress import Bar
@@ -85,7 +85,7 @@ def build(
             need not be built again), or the reject budget is exceeded.
     """
     refuse_foreign(out, builder.schema.name)
-    with _room(out), _lock(out, shared=part is not None):
+    with _room(out), held(out, shared=part is not None):
         if part is None:
             _sweep(out)
         made = make_plan(builder, sources, out)
@@ -115,20 +115,6 @@ def _intact(out: Path, key: str) -> bool:
             return True
     shutil.rmtree(folder, ignore_errors=True)
     return False
-
-
-@contextmanager
-def _lock(out: Path, *, shared: bool) -> Iterator[None]:
-    """One build in a folder at a time; parts of one build share it. A killed process lets go of it."""
-    (out / WORK).mkdir(parents=True, exist_ok=True)
-    with open(out / WORK / "lock", "w") as file:
-        try:
-            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise GoldsmithError(
-                f"[{out}] another build is at work here: wait for it, or give another folder to -o"
-            ) from None
-        yield
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.json_lines import json_object
 from schemas import GoldsmithError
 
 LABELS = ("vulnerable", "safe")
@@ -28,10 +28,10 @@ def read(path: Path) -> tuple[dict[str, Prediction], int]:
     found, unreadable = {}, 0
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            entry = json.loads(line) if line.strip() else None
-        except (ValueError, RecursionError):
-            entry = line
-        if isinstance(entry, dict) and isinstance(entry.get("program_id"), str) and entry.get("label") in LABELS:
+            entry = json_object(line) if line.strip() else None
+        except ValueError:
+            entry = {}
+        if entry and isinstance(entry.get("program_id"), str) and entry.get("label") in LABELS:
             found[entry["program_id"]] = entry
         elif entry is not None:
             unreadable += 1

@@ -20,6 +20,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from builders.json_lines import json_lines
 from builders.webspatial.space.audit import audit
 from schemas import DatasetFolder, GoldsmithError
 
@@ -65,7 +66,7 @@ def read_predictions(path: Path) -> dict[str, str]:
         raise GoldsmithError(f"[{path}] is no UTF-8 text: {needed}") from None
     out: dict[str, str] = {}
     for number, row in _rows(path, content):
-        if not isinstance(row, dict) or not {"question_id", "prediction"} <= set(row):
+        if not {"question_id", "prediction"} <= row.keys():
             raise GoldsmithError(f"[{path} > {number}] has no question_id and prediction: write both")
         name, said = row["question_id"], row["prediction"]
         if not isinstance(name, str):
@@ -78,7 +79,7 @@ def read_predictions(path: Path) -> dict[str, str]:
     return out
 
 
-def _rows(path: Path, content: str) -> Iterator[tuple[int, Any]]:
+def _rows(path: Path, content: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows with the lines that they end on."""
     if path.suffix.lower() == ".csv":
         reader = csv.DictReader(content.splitlines(keepends=True))
@@ -88,13 +89,7 @@ def _rows(path: Path, content: str) -> Iterator[tuple[int, Any]]:
         except csv.Error as error:
             raise GoldsmithError(f"[{path} > {reader.line_num}] is no CSV ({error}): write a line a question") from None
         return
-    for number, line in enumerate(content.split("\n"), 1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise GoldsmithError(f"[{path} > {number}] is no JSON ({error}): write one object a line") from None
-            yield number, row
+    yield from json_lines(path)
 
 
 def questions(folder: Path) -> list[dict[str, Any]]:

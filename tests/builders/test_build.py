@@ -234,6 +234,29 @@ def test_a_file_is_refused(tiny, tmp_path):
 # Rejects.
 
 
+def test_a_build_that_is_refused_leaves_nothing_behind(tiny, tmp_path, monkeypatch, digests):
+    def refuse(*_: object) -> None:
+        raise GoldsmithError("[tiny] no")
+
+    out, room = tmp_path / "out", tmp_path / "room"
+    room.mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(TinySet, "plan", refuse)
+        for place, part in ((out, None), (out, (1, 2)), (room, None)):
+            with pytest.raises(GoldsmithError, match="no"):
+                tiny.build(place, part=part)
+    assert not out.exists()
+    assert list(room.iterdir()) == []
+    tiny.build(out)
+    before = digests(out)
+    with monkeypatch.context() as patch:
+        patch.setattr(TinySet, "plan", refuse)
+        with pytest.raises(GoldsmithError, match="no"):
+            tiny.build(out)
+    assert digests(out) == before
+    assert tiny.build(out).built == 0
+
+
 def test_an_empty_source_gives_no_rows(tiny, tmp_path, lines_of):
     tiny.write(a=lines_of("a", 12), empty="")
     assert tiny.build(tmp_path / "out").rows["readings"] == 9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from builders.json_lines import json_object
 from builders.sketch.masks import decode
 from builders.sketch.probing.answers import read_order
 from builders.sketch.probing.outputs import Outputs, drawings_key, map_files, map_prompts, read_maps
@@ -119,16 +119,14 @@ def _lines(path: Path, questions: Questions, given: Given) -> None:
     with open(path, "rb") as file:
         for number, line in enumerate(file, start=1):
             try:
-                if not (text := line.decode("utf-8-sig").strip()):
+                if not line.strip():
                     continue
-                record = json.loads(text)
-                if not isinstance(record, dict):
-                    raise ValueError("it is no object")
+                record = json_object(line)
                 if any(name in record for name in ("map", "box", "mask")):
                     given.regions.append(_region(record, questions))
                 else:
                     given.orders.append(_said(record, questions))
-            except (ValueError, KeyError, TypeError, RecursionError) as error:
+            except (ValueError, KeyError, TypeError) as error:
                 reason = f"it has no {error}" if isinstance(error, KeyError) else error
                 raise GoldsmithError(f"[{path.name} > line {number}] {reason}: see PROBE.md for its form") from None
             except GoldsmithError as error:

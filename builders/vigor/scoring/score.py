@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from builders.json_lines import json_lines
 from builders.vigor.scoring import metrics
 from builders.vigor.scoring.evidence import BadEvidenceError, Evidence, centre, heat, numbers, read
 from builders.vigor.scoring.report import ScoreReport
@@ -48,7 +48,7 @@ def score(folder: DatasetFolder, predictions: Path) -> ScoreReport:
     truth = Truth(folder)
     scored: list[Scored] = []
     met: dict[tuple[str, Any], int] = {}
-    for number, answer in _lines(predictions):
+    for number, answer in json_lines(predictions):
         where = f"{predictions.name} > line {number}"
         image = str(answer.get("image_id"))
         if image not in truth.sizes:
@@ -208,18 +208,3 @@ class _Attention:
             if index >= self._shift and any(first < end and start < last for start, end in spans)
         ]
         return heat(self._maps[rows].mean(0), self._geometry, *self._size) if rows else None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    if not path.is_file():
-        raise GoldsmithError(f"[{path}] is no file: give predictions as JSON lines")
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            if line.strip():
-                try:
-                    answer = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    raise GoldsmithError(f"[{path.name} > line {number}] is no JSON ({error})") from None
-                if not isinstance(answer, dict):
-                    raise GoldsmithError(f"[{path.name} > line {number}] is no JSON object")
-                yield number, answer

@@ -9,12 +9,13 @@ One file is for one task, which its columns name:
 
 CSV (also gzipped), TSV, Parquet or JSON lines, by the file's suffix. Every score is a finite number. A whole assay,
 serum or window may be left out and is counted as such; within one that is there, every row that is scored must be.
-What could be read in two ways is refused: a column that is there twice, the columns of two tasks.
+What could be read in two ways is refused: a column that is there twice, a key that a line has twice, the columns of two
+tasks.
 """
 
 from __future__ import annotations
 
-import json
+import gzip
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from pathlib import Path
 import polars as pl
 from polars.exceptions import PolarsError
 
+from builders.json_lines import json_object
 from schemas import GoldsmithError
 
 SPLITS = ("random", "modulo", "contiguous", "cluster")
@@ -131,10 +133,10 @@ def _table(path: Path) -> pl.DataFrame:
         if ending in ("csv", "tsv"):
             return _separated(path, "," if ending == "csv" else "\t")
         if ending in ("jsonl", "ndjson"):
-            return pl.read_ndjson(path, infer_schema_length=10_000)
+            return _objects(path)
     except (PolarsError, UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         where, reason = "", str(error).strip().splitlines()[0]
-        if ending in ("jsonl", "ndjson"):
+        if ending in ("jsonl", "ndjson") and isinstance(error, PolarsError):
             where, reason = next(_broken_lines(path), ("", reason))
         raise GoldsmithError(f"[{path.name}{where}] cannot be read ({reason}): write it as {_READERS}") from None
     raise GoldsmithError(f"[{path.name}] has an unknown form: give {_READERS}")
@@ -150,21 +152,29 @@ def _separated(path: Path, separator: str) -> pl.DataFrame:
     return pl.read_csv(path, separator=separator, infer_schema=False)
 
 
+def _objects(path: Path) -> pl.DataFrame:
+    """JSON lines. Polars takes one of two values of a key and says nothing: where a name occurs more or less often than
+    its column has values, the lines are read one by one."""
+    content = _content(path)
+    found = pl.read_ndjson(content, infer_schema_length=10_000)
+    if any(content.count(f'"{name}"'.encode()) != found[name].count() for name in found.columns):
+        for where, reason in _broken_lines(path):
+            raise GoldsmithError(f"[{path.name}{where}] {reason}: write one object a line")
+    return found
+
+
+def _content(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+
+
 def _broken_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines that are no JSON object: where, and why."""
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+    """The lines that are no JSON object, or have a key twice: where, and why."""
+    for number, line in enumerate(_content(path).split(b"\n"), 1):
         try:
-            row = json.loads(line, parse_constant=_no_constant) if line.strip() else {}
-            if not isinstance(row, dict):
-                yield f" > line {number}", "no JSON object"
-        except UnicodeDecodeError:
-            yield f" > line {number}", "no UTF-8"
+            if line.strip():
+                json_object(line)
         except ValueError as error:
             yield f" > line {number}", str(error)
-
-
-def _no_constant(word: str) -> None:
-    raise ValueError(f"{word} is no number of JSON")
 
 
 def _refuse_twice(name: str, rows: pl.DataFrame, columns: Sequence[str]) -> None:

@@ -133,8 +133,18 @@ def test_bad_predictions_end_in_one_line(folder, some, tmp_path, change, message
         ("p.parquet", b"PAR1 is how it starts", "cannot be read"),
         ("p.jsonl", b'{"assay_id": 1\n', "p.jsonl > line 1. cannot be read"),
         ("p.jsonl", b'{"assay_id": "A"}\n{"score": NaN}\n', "line 2. cannot be read .NaN is no number of JSON"),
-        ("p.jsonl", b'{"assay_id": "A"}\n[1]\n', "line 2. cannot be read .no JSON object"),
-        ("p.jsonl", b'{"assay_id": "\xff"}\n', "line 1. cannot be read .no UTF-8"),
+        ("p.jsonl", b'{"assay_id": "A"}\n[1]\n', "line 2. cannot be read .it is no JSON object"),
+        (
+            "p.jsonl",
+            b'{"assay_id": "A", "mutant": "B", "score": 1}\n{"assay_id": "A", "mutant": "C", "score": 1, "score": 2}\n',
+            "p.jsonl > line 2. it has 'score' twice: write one object a line",
+        ),
+        (
+            "p.jsonl",
+            b'{"assay_id": "A", "mutant": "B"}\n\n{"assay_id": "A", "mutant": "C", "score": 1, "score": 2}\n',
+            "p.jsonl > line 3. it has 'score' twice",
+        ),
+        ("p.jsonl", b'{"assay_id": "\xff"}\n', "line 1. cannot be read .it is no UTF-8"),
         ("p.xlsx", b"PK", "unknown form"),
     ],
 )

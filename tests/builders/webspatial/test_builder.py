@@ -186,13 +186,14 @@ def test_gallery(built, tmp_path):
 WRONG = {
     "p.jsonl": {
         "1] has no question_id": '{"id": 1}',
-        "2] is no JSON": '{"question_id": "a", "prediction": "x"}\n{"question_id": ',
+        "line 2] it is no JSON": '{"question_id": "a", "prediction": "x"}\n{"question_id": ',
         "question_id is \\['a'\\]": '{"question_id": ["a"], "prediction": "x"}',
         "question_id is None": '{"question_id": null, "prediction": "x"}',
         "prediction is \\['left'\\]": '{"question_id": "a", "prediction": ["left"]}',
         "prediction is True": '{"question_id": "a", "prediction": true}',
         "a is there twice": '{"question_id": "a", "prediction": 1}\n\n{"question_id": "a", "prediction": 2}',
-        "no question_id": "[1, 2]",
+        "it is no JSON object": "[1, 2]",
+        "line 1] it has 'prediction' twice": '{"question_id": "a", "prediction": "x", "prediction": "y"}',
     },
     "p.csv": {"2] has no question_id": "id,answer\n1,2\n", "a is there twice": "question_id,prediction\na,1\na,2\n"},
 }
