@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from builders.vigor.files import Files, json_files, load_json
-from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called
 from builders.vigor.licences import of_coco
 from builders.vigor.masks import from_array
 from builders.vigor.pixels import load_rgb
+from builders.vigor.readers.categories import ObjectCategories
 from builders.vigor.values import (
     BadValueError,
     Box,
@@ -49,8 +50,7 @@ class Panoptic:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder)
-        self._categories: dict[str, Concept] = {}
-        self._places: dict[str, str] = {}
+        self._categories = ObjectCategories()
         self._images: dict[str, tuple[Picture, str]] = {}
         self._annotations: dict[str, dict[str, Any]] = {}
         self._strays: list[Problem] = []
@@ -63,14 +63,7 @@ class Panoptic:
             self._take(path.name, load_json(path))
 
     def _take(self, file: str, content: dict[str, Any]) -> None:
-        for category in rows(content, "categories", file):
-            place = f"{file} category {called(category)}"
-            try:
-                key, concept = identity(record(category).get("id")), named("object", text(category.get("name"), "name"))
-            except BadValueError as error:
-                self._strays.append(Problem.of(error, place, category, "concepts"))
-            else:
-                self._places.setdefault(self._categories.setdefault(key, concept).id, place)
+        self._strays += self._categories.take(file, content)
         annotations = rows(content, "annotations", file)
         pngs = {name for each in annotations if isinstance(name := keys(each) and each.get("file_name"), str)}
         for image in rows(content, "images", file):
@@ -117,8 +110,7 @@ class Panoptic:
         return [self._images[key][0] for key in sorted(self._images, key=by_number)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        for concept in self._categories.values():
-            yield concept, self._places[concept.id]
+        return self._categories.concepts()
 
     def strays(self) -> list[Problem]:
         return self._strays
@@ -137,11 +129,9 @@ class Panoptic:
             yield attempt(partial(self._segment, segment, ids, picture, place), place, segment)
 
     def _segment(self, segment: Any, ids: Segments, picture: Picture, place: str) -> Claim:
-        category = identity(record(segment).get("category_id"), "category_id")
-        if category not in self._categories:
-            raise BadValueError("unknown_category", f"category {category} is not listed")
+        concept = self._categories.of(record(segment))
         found = box(segment.get("bbox"), picture.height, picture.width)
-        return segment_claim(segment, self._categories[category], ids, picture.key, place, found)
+        return segment_claim(segment, concept, ids, picture.key, place, found)
 
 
 def segment_claim(

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from builders.vigor.files import Files, json_files, load_json
-from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named
+from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called
 from builders.vigor.licences import UNKNOWN
 from builders.vigor.masks import Mask, from_array, from_coco
 from builders.vigor.pixels import load_labels
+from builders.vigor.readers.categories import ObjectCategories
 from builders.vigor.values import (
     BadValueError,
     box,
@@ -147,7 +148,7 @@ class YoutubeVis:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder)
-        self._categories: dict[str, tuple[Concept, str]] = {}
+        self._categories = ObjectCategories()
         self._videos: dict[str, tuple[list[Picture], str]] = {}
         self._of_video: dict[str, list[Any]] = defaultdict(list)
         self._strays: list[Problem] = []
@@ -158,14 +159,7 @@ class YoutubeVis:
             self._take(path.name, load_json(path))
 
     def _take(self, file: str, content: dict[str, Any]) -> None:
-        for category in rows(content, "categories", file):
-            place = f"{file} category {called(category)}"
-            try:
-                key, concept = identity(record(category).get("id")), named("object", text(category.get("name"), "name"))
-            except BadValueError as error:
-                self._strays.append(Problem.of(error, place, category, "concepts"))
-            else:
-                self._categories.setdefault(key, (concept, place))
+        self._strays += self._categories.take(file, content)
         for video in rows(content, "videos", file):
             place = f"{file} video {called(video)}"
             try:
@@ -211,7 +205,7 @@ class YoutubeVis:
         return [picture for key in sorted(self._videos, key=by_number) for picture in self._videos[key][0]]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
-        yield from self._categories.values()
+        yield from self._categories.concepts()
         file = next(iter(self._videos.values()))[1] if self._videos else ""
         yield _MOVING, f"{file} annotations"
 
@@ -231,9 +225,7 @@ class YoutubeVis:
 
     def _masklet(self, each: dict[str, Any], pictures: list[Picture], place: str) -> Claim:
         key = identity(each.get("id"))
-        category = identity(each.get("category_id"), "category_id")
-        if category not in self._categories:
-            raise BadValueError("unknown_category", f"category {category} is not listed")
+        concept = self._categories.of(each)
         height, width = pictures[0].height, pictures[0].width
         frames: list[tuple[int, Mask | None]] = []
         for frame, form in enumerate(listed(each.get("segmentations"))):
@@ -250,7 +242,7 @@ class YoutubeVis:
         boxes = listed(each.get("bboxes"))
         return Claim(
             f"annotation:{key}",
-            self._categories[category][0],
+            concept,
             place,
             mask=shown[0][1],
             frames=tuple(frames),
