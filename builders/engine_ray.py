@@ -64,8 +64,8 @@ def run(
 
     Args:
         work: picklable, as are the items and results; its module can be imported on every node.
-        address: of the cluster (`auto`, `host:port`, `ray://host:port`); `local` starts one on this machine, which
-            ends with the work.
+        address: of the cluster that this machine is a node of (`auto`, `host:port`); `local` starts one on this
+            machine, which ends with the work.
         workers: items at a time at most; default: as many as there are CPUs.
         report: is called with what `work` reports.
 
@@ -81,6 +81,8 @@ def run(
 @contextmanager
 def _cluster(address: str, workers: int | None) -> Iterator[None]:
     """A connection to Ray. The address is always given: without one, Ray looks for clusters that may be long dead."""
+    if "://" in address:
+        raise GoldsmithError(f"[{address}] is for Ray's client: start the build on a node and give --address HOST:PORT")
     options: dict[str, Any] = {}
     if address == "local":
         options = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
@@ -95,7 +97,10 @@ def _cluster(address: str, workers: int | None) -> Iterator[None]:
         )
     except (ConnectionError, lost.RayError, OSError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).split())[:300]
-        raise GoldsmithError(f"[{address}] no Ray cluster can be reached ({reason}): see `ray status` there") from None
+        raise GoldsmithError(
+            f"[{address}] no Ray cluster can be reached ({reason}): see `ray status` there, and whether the token "
+            "(RAY_AUTH_MODE, RAY_AUTH_TOKEN) is the same here"
+        ) from None
     try:
         yield
     finally:
@@ -104,7 +109,7 @@ def _cluster(address: str, workers: int | None) -> Iterator[None]:
 
 def _knock(address: str) -> None:
     """Raise an OSError at once where nobody answers: Ray itself would wait for minutes."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    host, colon, port = address.rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_S).close()
 
