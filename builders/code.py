@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -45,8 +46,25 @@ def code_key(builder: Builder) -> str:
 
 def closure(module: str) -> dict[str, str]:
     """The sha256 of each first-party module that `module` and the writer need, by module name."""
-    ours = {module.partition(".")[0], *_SHARED}
-    found: dict[str, str] = {}
+    return {name: digest for name, (_, digest) in _closure(module).items()}
+
+
+def libraries(module: str) -> dict[str, str]:
+    """The versions of the packages of others that these modules import."""
+    imports = {name.partition(".")[0] for names, _ in _closure(module).values() for name in names}
+    homes = importlib.metadata.packages_distributions()
+    packages = {package for name in imports - _ours(module) for package in homes.get(name, ())}
+    return {package: importlib.metadata.version(package) for package in sorted(packages)}
+
+
+def _ours(module: str) -> set[str]:
+    return {module.partition(".")[0], *_SHARED}
+
+
+def _closure(module: str) -> dict[str, tuple[tuple[str, ...], str]]:
+    """What each first-party module imports, and its sha256."""
+    ours = _ours(module)
+    found: dict[str, tuple[tuple[str, ...], str]] = {}
     waiting = [module, _WRITER]
     while waiting:
         name = waiting.pop()
@@ -57,8 +75,8 @@ def closure(module: str) -> dict[str, str]:
             continue
         stat = file.stat()
         package = name if file.name == "__init__.py" else name.rpartition(".")[0]
-        imports, found[name] = _read(file, package, stat.st_mtime_ns, stat.st_size)
-        waiting += [package, *imports]
+        found[name] = _read(file, package, stat.st_mtime_ns, stat.st_size)
+        waiting += [package, *found[name][0]]
     return found
 
 

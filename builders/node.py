@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.api import Builder
-from builders.code import code_key
+from builders.code import code_key, libraries
 from builders.shard import Job, Progress, ShardWork
 from builders.tools import tools
 from schemas import GoldsmithError
@@ -30,10 +30,12 @@ class NodeWork:
 
     Attributes:
         sign: a file that the driver has laid into the dataset's folder.
+        libraries: what the builder imports, with the versions where the build was started.
     """
 
     work: ShardWork
     sign: Path
+    libraries: Mapping[str, str]
 
     def __call__(self, job: Job, report: Callable[[Progress], None]) -> dict[str, Any]:
         here = socket.gethostname()
@@ -49,8 +51,22 @@ class NodeWork:
                     f"[{name}] {path} is not seen on the node {here}: put the cache (--cache) and the mirrors where "
                     "all nodes see them under the same path"
                 )
-        _same_house(job, self.work.builder, here)
+        self._refuse_other_code(job, here)
         return self.work(job, report)
+
+    def _refuse_other_code(self, job: Job, here: str) -> None:
+        ours = {**_libraries(self.work.builder), **tools()}
+        for name, version in {**self.libraries, **job.facts["tools"]}.items():
+            if ours.get(name) != version:
+                raise GoldsmithError(
+                    f"[{name}] is {ours.get(name, 'absent')} on the node {here} and {version} where the build was "
+                    "started: install the same versions everywhere, the bytes depend on them"
+                )
+        if _code(self.work.builder) != job.facts["code"]:
+            raise GoldsmithError(
+                f"[{self.work.builder.schema.name}] the builder's code on the node {here} is not that of the machine "
+                "that started the build: install the same goldsmith everywhere"
+            )
 
 
 @contextmanager
@@ -59,27 +75,18 @@ def shared(work: ShardWork, room: Path) -> Iterator[NodeWork]:
     sign = room.resolve() / f"{SIGN}{uuid.uuid4().hex}"
     sign.touch()
     try:
-        yield NodeWork(ShardWork(work.builder, work.sources, work.folder.resolve()), sign)
+        far = ShardWork(work.builder, work.sources, work.folder.resolve())
+        yield NodeWork(far, sign, libraries(type(work.builder).__module__))
     finally:
         sign.unlink(missing_ok=True)
-
-
-def _same_house(job: Job, builder: Builder, here: str) -> None:
-    ours = tools()
-    for name, version in job.facts["tools"].items():
-        if ours[name] != version:
-            raise GoldsmithError(
-                f"[{name}] is {ours[name]} on the node {here} and {version} where the build was started: install the "
-                "same versions everywhere, the bytes depend on them"
-            )
-    if _code(builder) != job.facts["code"]:
-        raise GoldsmithError(
-            f"[{builder.schema.name}] the builder's code on the node {here} is not that of the machine that started "
-            "the build: install the same goldsmith everywhere"
-        )
 
 
 @lru_cache(maxsize=1)
 def _code(builder: Builder) -> str:
     """Computed once: what a process has loaded stays as it was, whatever becomes of the files."""
     return code_key(builder)
+
+
+@lru_cache(maxsize=1)
+def _libraries(builder: Builder) -> Mapping[str, str]:
+    return libraries(type(builder).__module__)
