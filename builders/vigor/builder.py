@@ -24,7 +24,7 @@ from builders.vigor.pictures import build_pictures, image_rows, reject
 from builders.vigor.proposals.colour import colour_concept
 from builders.vigor.proposals.lines import LINE
 from builders.vigor.proposals.motion import MOVING
-from builders.vigor.proposals.texture import Textures, from_folder
+from builders.vigor.proposals.texture import from_folder
 from builders.vigor.rationales import Lexicon
 from builders.vigor.readers import READERS, open_source
 from builders.vigor.schema import AUDITS, CONCEPTS, RATIONALES, SPLIT, VIGOR
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 PICTURES = 200
 """Pictures of a shard; the frames of a clip stay together."""
-EXPECTED = frozenset({"empty_mask", "no_carrier", "self_relation"})
+EXPECTED = frozenset({"empty_mask", "no_carrier", "self_relation", "small_surface", "unreadable_surface"})
 
 
 class Vigor:
@@ -110,7 +110,7 @@ def _pieces(pictures: Sequence[Picture]) -> Iterator[tuple[int, int]]:
 
 def _generator(sources: Sources, inputs: Sequence[str]) -> Generator:
     answers = read_answers(sources.path("answers")) if "answers" in inputs else {}
-    textures: Textures | None = from_folder(sources.path("textures")) if "textures" in inputs else None
+    textures, _ = from_folder(sources.path("textures")) if "textures" in inputs else (None, ())
     return offline(answers, textures)
 
 
@@ -126,10 +126,12 @@ def _vocabulary(names: Sequence[str], sources: Sources) -> dict[str, list[tuple[
     return found
 
 
-def _concepts(shard: Shard, sources: Sources) -> Iterator[Batch]:
+def _concepts(shard: Shard, sources: Sources) -> Iterator[Batch | Reject]:
     known = _vocabulary(shard.parameters["sources"], sources)
     if "textures" in shard.inputs:
-        for surface in from_folder(sources.path("textures")).names:
+        textures, problems = from_folder(sources.path("textures"))
+        yield from (reject("textures", each) for each in problems)
+        for surface in textures.names if textures else ():
             concept = Concept("low", surface, family="texture")
             known.setdefault(concept.id, []).append(("textures", concept, surface))
     by_source: dict[str, list[tuple[dict[str, Any], list[str]]]] = {}

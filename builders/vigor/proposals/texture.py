@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from builders.vigor.files import Files
-from builders.vigor.forms import Concept
+from builders.vigor.forms import Concept, Problem
 from builders.vigor.masks import from_array
 from builders.vigor.pixels import load_rgb
 from builders.vigor.proposals import Proposal, Scene
 from builders.vigor.values import BadValueError
-from schemas import GoldsmithError
 
 TILE = 64
 """Side of a tile, in pixels."""
@@ -109,22 +108,26 @@ class Textures:
 
 
 @lru_cache(maxsize=1)
-def from_folder(folder: Path) -> Textures:
-    """Surfaces from a folder with one picture of each, named after it (`brick.png`).
+def from_folder(folder: Path) -> tuple[Textures | None, tuple[Problem, ...]]:
+    """Surfaces from a folder with one picture of each, named after it (`brick.png`); and why some are none.
 
-    Raises:
-        GoldsmithError: one cannot be read: what is recognised would be another set.
+    A surface that is none is never named: what looks like it stays without a name.
     """
     import cv2
 
-    surfaces = {}
+    surfaces: dict[str, list[np.ndarray]] = {}
+    problems = []
     for path in Files(folder).all():
         try:
             grey = cv2.cvtColor(load_rgb(path), cv2.COLOR_RGB2GRAY)
         except BadValueError as error:
-            raise GoldsmithError(f"[textures] {error}: fetch it again, or take it out of the folder") from None
-        corners = [
-            (y, x) for y in range(0, grey.shape[0] - TILE + 1, TILE) for x in range(0, grey.shape[1] - TILE + 1, TILE)
-        ]
-        surfaces[path.stem.lower()] = [grey[y : y + TILE, x : x + TILE] for y, x in corners]
-    return Textures.learned({name: tiles for name, tiles in surfaces.items() if tiles})
+            problems.append(Problem("unreadable_surface", str(error), path.name, path.name, "concepts"))
+            continue
+        height, width = grey.shape
+        corners = [(y, x) for y in range(0, height - TILE + 1, TILE) for x in range(0, width - TILE + 1, TILE)]
+        if corners:
+            surfaces[path.stem.lower()] = [grey[y : y + TILE, x : x + TILE] for y, x in corners]
+        else:
+            text = f"the picture is of {width} x {height} pixels: a surface needs {TILE} x {TILE}"
+            problems.append(Problem("small_surface", text, path.name, path.name, "concepts"))
+    return Textures.learned(surfaces) if surfaces else None, tuple(problems)

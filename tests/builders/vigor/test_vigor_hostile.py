@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 pytest.importorskip("rlemasklib", reason="needs goldsmith[vigor]")
 
@@ -24,10 +25,9 @@ from builders.vigor.builder import BUILDER
 from builders.vigor.forms import Problem, settle
 from builders.vigor.pictures import image_rows
 from builders.vigor.pixels import jpeg
-from builders.vigor.proposals.texture import from_folder
 from builders.vigor.readers import READERS
 from builders.vigor.schema import CONCEPTS, GROUNDINGS, IMAGES
-from schemas import GoldsmithError
+from schemas import DatasetFolder, GoldsmithError
 
 SAMPLE = BUILDER.folder / "sample"
 FORMATS = [name for name in READERS if name not in ("stills", "davis")]
@@ -305,10 +305,23 @@ def test_a_still_without_a_header_is_a_reject(tmp_path) -> None:
     assert [(each.table, each.reason, each.place) for each in problems] == [("images", "unreadable_picture", "a.png")]
 
 
-def test_a_surface_that_cannot_be_read_stops_in_one_line(tmp_path) -> None:
-    (tmp_path / "brick.png").write_bytes(b"no picture")
-    with pytest.raises(
-        GoldsmithError, match=r"^\[textures\] brick.png is no picture that can be read .*take it out"
-    ) as caught:
-        from_folder(tmp_path)
-    assert "\n" not in str(caught.value)
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_surface_that_cannot_be_read_is_a_reject_and_the_others_are_named(tmp_path, readable) -> None:
+    surfaces = tmp_path / "surfaces"
+    surfaces.mkdir()
+    (surfaces / "brick.png").write_bytes(b"no picture")
+    Image.new("RGB", (40, 90)).save(surfaces / "dot.png")
+    if readable:
+        noise = np.random.default_rng(1).integers(0, 256, (128, 128, 3), np.uint8)
+        Image.fromarray(noise).save(surfaces / "gravel.png")
+    sources = {"stills": SAMPLE / "stills", "textures": surfaces}
+    build(BUILDER, Sources.load(BUILDER.folder, overrides=sources), tmp_path / "out", progress=False)
+    folder = DatasetFolder(tmp_path / "out")
+    rejects = pq.read_table(folder.rejects("concepts")).to_pylist()
+    assert {(row["source"], row["place"], row["reason"]) for row in rejects} == {
+        ("textures", "brick.png", "unreadable_surface"),
+        ("textures", "dot.png", "small_surface"),
+    }
+    lemmas = pq.read_table(folder.all_shards("concepts")[0], columns=["lemma"])["lemma"].to_pylist()
+    assert ("gravel" in lemmas) == readable
+    assert not {"brick", "dot"} & set(lemmas)
