@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
 from builders.sketch.forms import Entry, Problem
@@ -53,11 +52,6 @@ class Index:
 
 def index(name: str, path: Path) -> Index:
     """The records of a source, by its name in sources.toml."""
-    return _index(name, path)
-
-
-@lru_cache(maxsize=8)
-def _index(name: str, path: Path) -> Index:
     found = Index()
     known: dict[str, Entry] = {}
     for item in open_source(name, path).entries():
