@@ -50,8 +50,9 @@ class Documents:
         """Run the figures and fill the templates.
 
         Raises:
-            GoldsmithError: the folder is no finished dataset, or datasheet.toml is wrong.
+            GoldsmithError: the folder is no finished dataset, lacks a file, or datasheet.toml is wrong.
         """
+        _refuse_missing(folder)
         by_table = table_files(folder)
         files = [file for splits in by_table.values() for shards in splits.values() for file in shards]
         sums = {file.path: _sha256(folder.path / file.path) for file in files}
@@ -163,6 +164,14 @@ def stale(folder: DatasetFolder, name: str, made: Documents) -> list[str]:
     except (ValueError, yaml.YAMLError) as error:
         return [f"[{name}] cannot be read ({' '.join(str(error).split())}): run `goldsmith card`"]
     return lines or [f"[{name}] has another layout than is made now: run `goldsmith card`"]
+
+
+def _refuse_missing(folder: DatasetFolder) -> None:
+    """Documents of a part would pass for documents of the whole."""
+    gone = [file["path"] for file in folder.build.get("files", ()) if not (folder.path / file["path"]).is_file()]
+    if gone:
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        raise GoldsmithError(f"[{folder.path}] {gone[0]}{more} is gone: build the dataset again")
 
 
 def _other_bytes(folder: DatasetFolder, sums: Mapping[str, str]) -> list[str]:

@@ -175,6 +175,21 @@ def test_an_unfinished_folder_is_refused(tmp_path: Path) -> None:
         cards.write(DatasetFolder(tmp_path), tmp_path)
 
 
+def test_a_folder_that_lost_a_file_gets_no_documents(spoken: DatasetFolder, builder: Path) -> None:
+    shard = spoken.all_shards("speakers")[0]
+    record = json.loads(spoken.build_json.read_text())
+    record["files"] = [{"path": shard.relative_to(spoken.path).as_posix(), "sha256": "0", "bytes": 1}]
+    spoken.build_json.write_text(json.dumps(record))
+    cards.write(DatasetFolder(spoken.path), builder)
+    before = (spoken.path / "README.md").read_bytes()
+    shard.unlink()
+    for act in (cards.write, cards.problems):
+        with pytest.raises(GoldsmithError, match=r"data/speakers/\S+ is gone: build the dataset again") as error:
+            act(DatasetFolder(spoken.path), builder)
+        assert error.value.code == 2
+    assert (spoken.path / "README.md").read_bytes() == before
+
+
 def test_a_table_without_rows_is_described(spoken: DatasetFolder, builder: Path) -> None:
     table = spoken.schema.table("speakers")
     for path in spoken.all_shards("speakers"):
