@@ -103,9 +103,13 @@ def sketch(sample: Path, times: int) -> None:
 
 
 def webspatial(sample: Path, times: int) -> None:
-    """More captures, each of a page of its own; their pictures are linked."""
+    """More captures, each of a page of its own; their pictures are linked. Of every fourth capture, at any number of
+    times: asking about all of them thirty times takes an hour."""
     folder = sample / "captures"
-    for original in sorted(folder.iterdir()):
+    for number, original in enumerate(sorted(folder.iterdir())):
+        if number % 4:
+            shutil.rmtree(original)
+            continue
         content = json.loads(gzip.decompress((original / "capture.json.gz").read_bytes()))
         page = content["page"]["path"]
         for copy in range(1, times):
