@@ -17,13 +17,14 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, cast
 
 from builders.libraries import ENVIRONMENT, numpy_is_told, one_blas_thread
+from builders.stop import stop, stoppable
 from schemas import GoldsmithError
 
 ATTEMPTS = 3
@@ -67,27 +68,13 @@ def run(
         work: picklable, as are the items and results, but for one worker, which is this process.
         report: is called with what `work` reports.
     """
-    with terminable():
+    with stoppable(signal.SIGINT, signal.SIGTERM):
         if workers == 1 and numpy_is_told():
             with one_blas_thread():
                 for index, item in enumerate(items):
                     yield attempt(work, index, item, report)
         elif items:
             yield from _Pool(work, items, min(workers, len(items)), report).outcomes()
-
-
-@contextmanager
-def terminable() -> Iterator[None]:
-    """SIGTERM ends the work as an exception does, unless someone else answers it already."""
-    main = threading.current_thread() is threading.main_thread()
-    if not main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, _leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def attempt(work: Work, index: int, item: Any, report: Callable[[Any], None]) -> Outcome:
@@ -122,7 +109,7 @@ def pickled(work: Work) -> bytes:
 
 def _worker(pipe: Connection, work: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to answer.
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, stop)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_die_with, args=(parent.sentinel,), daemon=True).start()
@@ -131,11 +118,6 @@ def _worker(pipe: Connection, work: bytes) -> None:
         while True:
             index, item = pipe.recv()
             pipe.send(("done", attempt(function, index, item, lambda news: pipe.send(("news", news)))))
-
-
-def _leave(number: int, _: object) -> None:
-    """End by an exception, so that what the work holds (processes, temporary folders) is let go."""
-    raise SystemExit(128 + number)
 
 
 def _die_with(sentinel: int) -> None:

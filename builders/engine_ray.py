@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import pickle
+import signal
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +24,9 @@ from builders.engine import (
     Work,
     attempt,
     pickled,
-    terminable,
 )
 from builders.libraries import ENVIRONMENT, one_blas_thread
+from builders.stop import stoppable
 from schemas import GoldsmithError
 
 try:
@@ -74,7 +75,7 @@ def run(
     """
     if not items:
         return
-    with terminable(), _cluster(address, workers):
+    with stoppable(signal.SIGINT, signal.SIGTERM), _cluster(address, workers):
         yield from _Cluster(pickled(work), items, workers, report).outcomes()
 
 
@@ -129,7 +130,7 @@ class _News:
 
 
 def _task(work: bytes, index: int, item: Any, news: Any) -> Outcome:
-    with one_blas_thread():
+    with one_blas_thread(), stoppable(signal.SIGINT):  # By SIGINT, Ray cancels.
         return attempt(_loaded(work), index, item, news.tell.remote)
 
 

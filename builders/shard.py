@@ -23,6 +23,7 @@ import pyarrow as pa
 from builders.api import Batch, Builder, Read, Reject, Shard
 from builders.disk import sync_folder, write_json
 from builders.sources import Sources
+from builders.stop import refuse_if_stopped
 from schemas import GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 from schemas.parquet import SMALL_GROUP_BYTES, ParquetFile
@@ -67,6 +68,7 @@ class ShardWork:
             record = {"format": 1, "name": job.shard.name, "key": job.key, **job.facts, **content.write()}
             write_json(temporary / RECORD, record)
             sync_folder(temporary)
+            refuse_if_stopped()
             if not (final / RECORD).is_file():  # Else another process was faster, with the same bytes.
                 shutil.rmtree(final, ignore_errors=True)
                 temporary.rename(final)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import time
@@ -102,10 +103,25 @@ def _fault(shard: str) -> None:
         if not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+    if fault.startswith("lose:"):
+        _, number, mark = fault.split(":", 2)
+        if not Path(mark).exists():
+            Path(mark).touch()
+            _lose(int(number))
     if fault == "mistake":
         raise GoldsmithError(f"[{shard}] is made to fail: do not ask for it")
     if fault == "exception":
         raise ZeroDivisionError("made to fail")
+
+
+def _lose(number: int) -> None:
+    """Send oneself a signal while C code calls back into Python, which loses the exception that answers it."""
+
+    def callback() -> int:
+        os.kill(os.getpid(), number)
+        return sum(range(100_000))
+
+    ctypes.CFUNCTYPE(ctypes.c_int)(callback)()
 
 
 BUILDER = TinySet()
