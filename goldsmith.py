@@ -44,6 +44,8 @@ class Street(click.Group):
         except OSError as error:
             where = f"[{error.filename}] " if error.filename else ""
             raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
+        except ModuleNotFoundError as error:
+            raise _Mistake(f"{error}: install what it needs, such as pip install 'goldsmith[all]'") from None
         except UnicodeEncodeError:
             raise _Mistake("a name cannot be written in this locale: set PYTHONUTF8=1 and run it again") from None
         except (pa.ArrowException, duckdb.Error) as error:

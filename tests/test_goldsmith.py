@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import click
@@ -110,6 +111,15 @@ def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Pat
     output = goldsmith(*(argument.replace("{room}", str(tmp_path)) for argument in arguments), code=2)
     lines = output.strip().splitlines()
     assert said in lines[-1]
+
+
+def test_a_package_that_is_not_installed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "Bio"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "Bio", None)  # As if it were not installed.
+    output = goldsmith("build", "virogym", "--sample", "-o", tmp_path / "out", code=2)
+    assert "Bio" in output.splitlines()[-1]
+    assert "pip install 'goldsmith[all]'" in output.splitlines()[-1]
 
 
 def test_predictions_are_scored_against_their_own_dataset(street: Path) -> None:
