@@ -68,6 +68,8 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
     )
     if not content:
         why = "beside its key the table has only numbers, categories and references, which repeat by nature"
+        if table.content is not None:
+            why = "by its schema, rows under different keys may be equal"
         ledger.skip(duplicates, why)
         ledger.skip(leakage, why)
         return
@@ -90,8 +92,11 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
 
 
 def content_columns(table: Table) -> tuple[str, ...]:
-    """All columns but the row's own name, or none where they are not enough to tell rows apart: numbers, categories
-    and references repeat by nature. The leading parts of a compound key (an assay, a speaker) are content."""
+    """What the schema says; else all columns but the row's own name, or none where they are not enough to tell rows
+    apart: numbers, categories and references repeat by nature. The leading parts of a compound key (an assay, a
+    speaker) are content."""
+    if table.content is not None:
+        return table.content
     columns = [column for column in table.columns if column.name != table.key[-1]]
     free = [column for column in columns if column.allowed is None and column.references is None]
     if any(isinstance(column.type, Text | Json | Image | Audio | List | Struct) for column in free):

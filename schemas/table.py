@@ -57,6 +57,8 @@ class Table:
         splits: the splits its rows may be in, in the order a reader should see them.
         derived: SQL over the other tables that gives all its rows (in the first split), for sums that must agree with
             them: see `schemas.derived`. No builder yields its rows, and they have no lineage.
+        content: the columns in which no two rows should be equal; None: all but the last of the key, where they can
+            tell rows apart; (): rows under different keys may be equal, for each is a measurement of its own.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Table:
     key: tuple[str, ...]
     splits: tuple[str, ...] = ("train",)
     derived: str | None = None
+    content: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         missing = [name for name in self.key if name not in self.names]
@@ -72,6 +75,8 @@ class Table:
             raise GoldsmithError(
                 f"[{self.name}] key {self.key} names no column {missing}: declare it among the columns"
             )
+        if unknown := [name for name in self.content or () if name not in self.names]:
+            raise GoldsmithError(f"[{self.name}] content names no column {unknown}: declare it among the columns")
         for name in self.key:
             if not isinstance(self.column(name).type, KEY_TYPES):
                 label = self.column(name).type.label
@@ -133,6 +138,7 @@ class Table:
             "key": list(self.key),
             "splits": list(self.splits),
             **({"derived": self.derived} if self.derived else {}),
+            **({"content": list(self.content)} if self.content is not None else {}),
         }
 
     @classmethod
@@ -143,7 +149,8 @@ class Table:
             allowed = tuple(column["allowed"]) if "allowed" in column else None
             columns.append(Column(**{**column, "type": from_json(column["type"]), "allowed": allowed}))
         key, splits = tuple(form["key"]), tuple(form["splits"])
-        return cls(form["name"], form["meaning"], tuple(columns), key, splits, form.get("derived"))
+        content = tuple(form["content"]) if "content" in form else None
+        return cls(form["name"], form["meaning"], tuple(columns), key, splits, form.get("derived"), content)
 
 
 @dataclass(frozen=True)

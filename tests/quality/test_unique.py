@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -18,7 +19,7 @@ from quality.ledger import Ledger
 from quality.repeats import Numbers, find_suspects
 from quality.run import check
 from quality.scan import check_constraints
-from schemas import CheckSet, Column, Dataset, Int, Label, Table, Text, Unique
+from schemas import CheckSet, Column, Dataset, GoldsmithError, Int, Label, Table, Text, Unique
 
 TABLE = Table(
     "items",
@@ -83,6 +84,30 @@ def test_the_leading_parts_of_a_key_are_content(folder):
     dirty = folder(Dataset("d", "D", "D.", (table,)), {"t": {"train": rows}})
     check(dirty, CheckSet(), groups=("duplicates",))
     assert failing(dirty) == {"t.duplicate_rows": ["b/2"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [(None, ["3"]), (("text",), ["1", "3"]), ((), None)],
+)
+def test_a_table_says_what_its_content_is(folder, content, expected):
+    dataset = Dataset("things", "Things", "Things.", (replace(TABLE, content=content),))
+    rows = [
+        {"id": 1, "text": "a", "part": "x"},
+        {"id": 2, "text": "a", "part": "y"},
+        {"id": 3, "text": "a", "part": "y"},
+    ]
+    made = folder(dataset, {"items": {"train": [rows[1], rows[0], rows[2]], "test": []}})
+    report = check(made, CheckSet(), groups=GROUPS)
+    assert made.schema.table("items").content == content  # as build.json keeps it
+    if expected is None:
+        assert results(report)["items.duplicate_rows"].status == "not_applicable"
+        assert failing(made) == {}
+    else:
+        found = failing(made)["items.duplicate_rows"]
+        assert len(found) == len(expected)
+    with pytest.raises(GoldsmithError, match="content names no column"):
+        replace(TABLE, content=("txt",))
 
 
 def test_rows_of_categories_may_repeat(folder):
