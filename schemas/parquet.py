@@ -29,7 +29,7 @@ MEDIA_GROUP_BYTES = 12 << 20
 """The same for tables with sound or pictures: a build holds a group for each split. Four rows before 100 MB of sound
 send 4 % of it again, where groups of 64 MB send 2 %."""
 
-SMALL_GROUP_BYTES = 2 << 20
+SMALL_GROUP_BYTES = 1 << 20
 """The same for lineage and rejects, of which few rows are read at a time: a build holds a group of them in memory."""
 
 CHUNK_BYTES = 2 << 20
