@@ -40,6 +40,18 @@ def test_from_a_bucket_to_a_bucket_gives_the_bytes_of_a_local_build(s3, bucket, 
         assert sums(s3.objects(bucket, "vaani")) == local
 
 
+@pytest.mark.real
+def test_virogym_from_a_mirror_in_a_bucket(s3, bucket, goldsmith, shared_file, tmp_path, digests, monkeypatch):
+    mirror = shared_file("mirror")
+    s3.put(mirror, bucket, "mirror")
+    code, _, error = goldsmith("build", "virogym", "--mirror", str(mirror), "-o", str(tmp_path / "local"))
+    assert code == 0, error
+    monkeypatch.setenv("GOLDSMITH_CACHE", str(tmp_path / "empty cache"))
+    code, _, error = goldsmith("build", "virogym", "--mirror", f"s3://{bucket}/mirror", "-o", f"s3://{bucket}/virogym")
+    assert code == 0, error
+    assert sums(s3.objects(bucket, "virogym")) == digests(tmp_path / "local")
+
+
 HELD_UP = """
 import sys, time
 from pathlib import Path
