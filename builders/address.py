@@ -5,9 +5,12 @@ Not its business: what is read there (`builders.fetch`, `builders.bring`) and wh
 
 from __future__ import annotations
 
-from fsspec import AbstractFileSystem, url_to_fs
+from typing import TYPE_CHECKING
 
 from schemas import GoldsmithError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 _EXTRAS = {"s3": "goldsmith[s3]", "gs": "gcsfs", "gcs": "gcsfs", "abfs": "adlfs", "az": "adlfs"}
 
@@ -23,6 +26,8 @@ def open_address(address: str) -> tuple[AbstractFileSystem, str]:
     Raises:
         GoldsmithError: no file system is known for it, or its package is not installed.
     """
+    from fsspec import url_to_fs  # Most builds name no address, and it takes its time to load.
+
     scheme = address.partition("://")[0]
     try:
         files, root = url_to_fs(address, use_listings_cache=False)

@@ -10,12 +10,13 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
-
-from fsspec import AbstractFileSystem
+from typing import TYPE_CHECKING, Any, cast
 
 from builders.address import open_address, unusable
 from schemas import GoldsmithError
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
 
 _CHUNK = 1 << 20
 _BROUGHT = "brought.jsonl"

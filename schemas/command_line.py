@@ -1,0 +1,56 @@
+"""What the commands of all rooms share: the kinds of their paths, and how a user's mistake ends."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+from typing import Any
+
+import click
+import pyarrow as pa
+
+from schemas.errors import GoldsmithError
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class Street(click.Group):
+    """Commands whose users' mistakes end in one line and an exit code (`GoldsmithError.code`), never in a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except GoldsmithError as error:
+            raise (_Failed if error.code == 1 else _Mistake)(str(error)) from None
+        except OSError as error:
+            where = f"[{error.filename}] " if error.filename else ""
+            raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
+        except ModuleNotFoundError as error:
+            raise _Mistake(f"{error}: install what it needs, such as pip install 'goldsmith[all]'") from None
+        except UnicodeEncodeError:
+            raise _Mistake("a name cannot be written in this locale: set PYTHONUTF8=1 and run it again") from None
+        except Exception as error:
+            if not isinstance(error, pa.ArrowException) and type(error).__module__ not in ("duckdb", "_duckdb"):
+                raise
+            reason = str(error).strip().splitlines()[0]
+            raise _Mistake(
+                f"a file cannot be read, or memory was short ({reason}): check it, or build it again"
+            ) from None
+
+
+_ROOM = "make room and run it again; what is there already is used again"
+_RIGHTS = "choose a place you may read and write, or ask for the right"
+_ANOTHER = "choose another path"
+_CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS}
+
+
+class _Mistake(click.ClickException):
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"goldsmith: {self.message}", err=True)
+
+
+class _Failed(_Mistake):
+    exit_code = 1
