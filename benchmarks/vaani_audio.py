@@ -4,7 +4,9 @@
 
 Clips of 4.7 s (the corpus's mean) are cut from real recordings (`GOLDSMITH_SHARED`, default ../shared), at 16 kHz.
 Times are CPU seconds of one process with one thread; all take their turn in each round. Hours per core-minute are of
-each clip's best round, the ratio to librosa is of each clip's median, for a busy machine slows both.
+each clip's best round, the ratio to librosa is of each clip's median, for a busy machine slows both. NumPy chooses its
+instructions as librosa's users have it, not as `schemas` tells it to in a build: with NPY_DISABLE_CPU_FEATURES=X86_V4,
+librosa's own sorting is faster on some processors, and the ratio was 5.0 to 5.4.
 Memory is the peak of a fresh process that plans and builds a whole collection (tables, decoding, measures,
 transcripts, rows). Targets: 100 h of WAV and 40 h of FLAC per core-minute, 5 times the librosa equivalent, memory flat
 from 1 to 100 hours.
@@ -31,7 +33,6 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "POL
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-import schemas  # noqa: E402, F401, I001 (first, as in a build: it tells NumPy which instructions to use)
 import librosa  # noqa: E402
 import numpy as np  # noqa: E402
 import soundfile  # noqa: E402
