@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from threading import Event
 
 import duckdb
 
@@ -38,13 +39,20 @@ def add_own_views(session: Session, views: tuple[View, ...]) -> None:
 
 
 class OwnChecks:
-    """A dataset's own checks, for several threads: each takes the next one that nobody has taken."""
+    """A dataset's own checks, for several threads: each takes the next one that nobody has taken.
 
-    def __init__(self, checks: CheckSet, against: Sequence[Other] = ()) -> None:
+    Args:
+        against: other datasets and evaluation sets; see `quality.near`.
+        scanned: is set when the constraints of all tables have run: that scan looks for what `Unique` asks for, which
+            therefore comes last.
+    """
+
+    def __init__(self, checks: CheckSet, against: Sequence[Other], scanned: Event) -> None:
         self._alikes = [check for check in checks.checks if isinstance(check, Alike)]
         self._against = against
         self._compared: set[str] = set()
-        self._left = deque(enumerate(checks.checks))
+        self._scanned = scanned
+        self._left = deque(sorted(enumerate(checks.checks), key=lambda item: isinstance(item[1], Unique)))
 
     def run(self, ledger: Ledger) -> list[int]:
         """Run checks until none is left; the views must be there.
@@ -78,6 +86,7 @@ class OwnChecks:
         elif absent:
             ledger.skip(_shown(check), why)
         elif isinstance(check, Unique):
+            self._scanned.wait()
             check_unique(ledger, check)
         elif isinstance(check, Strange):
             anomalies.check_strange(ledger, check)

@@ -118,13 +118,10 @@ def _side_by_side(
 ) -> dict[str, profile.TableProfile]:
     """Run the dataset's own checks beside the shared ones, for most queries are small and leave a core idle; where the
     shared ones end first, this thread helps with what is left."""
-    left = OwnChecks(checks, against)
-    # Those that ask for repeats run after the scan that looks for them.
     scanned, viewed = Event(), Event()
-    if not any(isinstance(check, Unique) for check in checks.checks):
-        scanned.set()
+    left = OwnChecks(checks, against, scanned)
     with beside(ledger, "own") as own, ThreadPoolExecutor(1) as lane:
-        done = lane.submit(_own, own, checks, left, scanned, viewed)
+        done = lane.submit(_own, own, checks, left, viewed)
         try:
             _constraints(ledger, groups, checks)
         finally:
@@ -139,10 +136,9 @@ def _side_by_side(
     return measured
 
 
-def _own(ledger: Ledger, checks: CheckSet, left: OwnChecks, scanned: Event, viewed: Event) -> list[int]:
+def _own(ledger: Ledger, checks: CheckSet, left: OwnChecks, viewed: Event) -> list[int]:
     """Make the dataset's views, and run its checks; see `OwnChecks.run`."""
     try:
-        scanned.wait()
         add_own_views(ledger.session, checks.views)
     finally:
         viewed.set()
