@@ -109,9 +109,10 @@ def _resolve_columns(records: pl.DataFrame, reference: Reference, assay: AssayEn
 
 def _with_reasons(found: pl.DataFrame, reference: Reference) -> pl.DataFrame:
     """Say why records are not usable; most tables have few."""
-    bad = found.filter(~pl.col("usable").fill_null(False))
-    if not bad.height:
+    places = found.select((~pl.col("usable").fill_null(False)).arg_true()).to_series()
+    if not len(places):
         return found
+    bad = found[places]
     wt, mut = pl.col("wt"), pl.col("mut")
     reason = (
         pl.when(pl.col("reason").is_not_null()).then("reason")
@@ -125,9 +126,8 @@ def _with_reasons(found: pl.DataFrame, reference: Reference) -> pl.DataFrame:
     bad = bad.with_columns(reason=_with_value_reason(reason))
     message = pl.coalesce("message", pl.col("reason").replace_strict(_MESSAGES, default=None, return_dtype=pl.String))
     detail = pl.format("{} (site {}, {} to {})", message, "site", "wt", "mut")
-    bad = bad.with_columns(message=pl.coalesce(detail, message))
-    good = found.filter(pl.col("usable").fill_null(False))
-    return pl.concat([good, bad]).sort("line", maintain_order=True)
+    said = bad.select("reason", message=pl.coalesce(detail, message))
+    return found.with_columns(found[name].scatter(places, said[name]) for name in said.columns)
 
 
 def _differs(reference: Reference) -> pl.Expr:
