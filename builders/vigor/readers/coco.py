@@ -181,6 +181,8 @@ class Coco:
     def _property(self, each: dict[str, Any], bearer: Claim, what: Any, unknown: bool) -> Claim:
         if unknown:
             flag(each.get(f"unknown_{what}"), f"unknown_{what}")
+            if not self._attributes:
+                raise BadValueError("unknown_category", f"{what} is unknown, and no attribute is in the list")
             name, concept = what, _any(what)
         else:
             name = identity(what, "attribute_ids")
