@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.json_lines import json_object
+from builders.json_lines import json_lines
 from schemas import GoldsmithError
 
 LABELS = ("vulnerable", "safe")
@@ -17,25 +17,57 @@ Prediction = Mapping[str, Any]
 """An object of the file: see `score`."""
 
 
-def read(path: Path) -> tuple[dict[str, Prediction], int]:
-    """(predictions by program, number of lines that cannot be read); of two for a program the last counts.
+def read(path: Path, known: Collection[str]) -> dict[str, Prediction]:
+    """Predictions by program; `known` are the programs' ids. One whose label is none of `LABELS` is empty: wrong.
 
     Raises:
-        GoldsmithError: there is no such file.
+        GoldsmithError: there is no such file, it has no prediction, or a line is no object of that form, is of no
+            known program or of one that it has already: nobody knows which answer was meant.
     """
-    if not path.is_file():
-        raise GoldsmithError(f"[{path}] is no file: give the predictions as JSON lines")
-    found, unreadable = {}, 0
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            entry = json_object(line) if line.strip() else None
-        except ValueError:
-            entry = {}
-        if entry and isinstance(entry.get("program_id"), str) and entry.get("label") in LABELS:
-            found[entry["program_id"]] = entry
-        elif entry is not None:
-            unreadable += 1
-    return found, unreadable
+    found: dict[str, Prediction] = {}
+    lines: dict[str, int] = {}
+    for number, entry in json_lines(path):
+        where, program = f"{path.name} > line {number}", entry.get("program_id")
+        for name in ("program_id", "label"):
+            if name not in entry:
+                raise GoldsmithError(f"[{where}] has no {name}: write program_id and label (null where there is none)")
+        if not isinstance(program, str) or program not in known:
+            raise GoldsmithError(
+                f"[{where} > program_id] {program!r} is no program of this dataset: name its folder by -d"
+            )
+        if program in lines:
+            raise GoldsmithError(f"[{where}] {program} is that of line {lines[program]} again: keep one prediction")
+        for name, (has_form, form) in _FORMS.items():
+            if entry.get(name) is not None and not has_form(entry[name]):
+                raise GoldsmithError(f"[{where} > {name}] {str(entry[name])[:40]!r} is no {form}: correct it")
+        lines[program] = number
+        found[program] = entry if entry["label"] in LABELS else {}
+    if not found:
+        raise GoldsmithError(f"[{path.name}] has no prediction: write one JSON object a line")
+    return found
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> bool:
+    return _is_whole(value) or isinstance(value, float)
+
+
+_FORMS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "score": (_is_number, "number"),
+    "cwe": (lambda value: _number(value) is not None, "weakness such as 125 or CWE-125"),
+    "lines": (
+        lambda value: isinstance(value, list) and all(_is_whole(line) for line in value),
+        "list of line numbers",
+    ),
+    "claims": (
+        lambda value: isinstance(value, list) and all(isinstance(claim, dict) for claim in value),
+        "list of objects of line, variable and value",
+    ),
+}
+"""What may stand beside a label: whether it has the form, and the form."""
 
 
 def pair_outcome(vulnerable: Prediction, safe: Prediction) -> str:
@@ -57,7 +89,7 @@ def of_vulnerable(row: Mapping[str, Any], answer: Prediction) -> dict[str, float
     lines = _lines(answer)
     place = lines.index(row["violating_line"]) + 1 if row["violating_line"] in lines else None
     found["line MRR"] = 1 / place if place else 0.0
-    claims = [claim for claim in answer.get("claims") or () if isinstance(claim, dict)]
+    claims = answer.get("claims") or ()
     true = [claim for claim in claims if holds(claim, row)]
     found["claims true"] = len(true) / len(claims) if claims else 0.0
     steps = {step["line"] for step in row["trace"] if step["line"]} | {row["violating_line"]}
@@ -101,8 +133,7 @@ def _number(value: object) -> int | None:
 
 
 def _lines(answer: Prediction) -> list[int]:
-    lines = answer.get("lines")
-    return [line for line in lines if isinstance(line, int)] if isinstance(lines, list) else []
+    return answer.get("lines") or []
 
 
 def hit(answer: Prediction, wanted: Sequence[int], count: int) -> float:

@@ -1,8 +1,8 @@
 """Scores predictions against VeriVul: detection, pairs, weakness, root cause, and explanations grounded in the trace.
 
 A prediction is a JSON object a line: {"program_id", "label": "vulnerable"|"safe", "score"?, "cwe"?, "lines"?: [most
-suspicious first], "claims"?: [{"line"?, "variable"?, "value"?}]}. A program without a prediction, or with one that
-cannot be read, counts as wrong. Intervals are bootstraps over groups (pairs of one CVE stay together).
+suspicious first], "claims"?: [{"line"?, "variable"?, "value"?}]}. A program without a prediction, or with a label that
+is neither, counts as wrong. Intervals are bootstraps over groups (pairs of one CVE stay together).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ScoreReport:
     """The scores of the predictions and of the baselines.
 
     Attributes:
-        unreadable: lines of the predictions that could not be read; `missing` programs without a prediction.
+        unreadable: predictions with a label that is neither; `missing`: programs without a prediction.
         items: of each program its id, weakness and whether its label is right (1 or 0).
     """
 
@@ -78,7 +78,7 @@ class ScoreReport:
                 value = score.values.get(name)
                 cells.append(f"{value.value:.3f} [{value.low:.3f}, {value.high:.3f}]" if value else "")
             lines.append(f"{name:22}" + "".join(f"{cell:>26}" for cell in cells))
-        lines.append(f"{self.missing} programs without a prediction, {self.unreadable} lines that cannot be read")
+        lines.append(f"{self.missing} programs without a prediction, {self.unreadable} labels that cannot be read")
         return "\n".join(lines)
 
 
@@ -86,11 +86,12 @@ def score(folder: DatasetFolder | Path, predictions: Path) -> ScoreReport:
     """Score a file of predictions.
 
     Raises:
-        GoldsmithError: the file is absent, or the folder has no programs.
+        GoldsmithError: the file or a line of it cannot be read (it is named), or the folder has no programs.
     """
     root = folder.path if isinstance(folder, DatasetFolder) else folder
     programs, pairs = _table(root, "programs"), _table(root, "pairs")
-    found, unreadable = read(predictions)
+    found = read(predictions, {row["program_id"] for row in programs})
+    unreadable = sum(not answer for answer in found.values())
     missing = sum(row["program_id"] not in found for row in programs)
     own = evaluate("predictions", programs, pairs, found)
     baselines = [evaluate(name, programs, pairs, make(programs)) for name, make in BASELINES.items()]

@@ -75,19 +75,67 @@ def test_scores_give_a_false_negative_rate():
     assert "VD-S (FNR)" not in score.evaluate("x", PROGRAMS, PAIRS, answers).values
 
 
-def test_a_file_with_bad_lines(tmp_path):
+def _file(tmp_path, *lines):
     path = tmp_path / "p.jsonl"
-    lines = [json.dumps({"program_id": "va", "label": "vulnerable"}), "", "{", "[]",
-             json.dumps({"program_id": "vb", "label": "maybe"}),
-             json.dumps({"program_id": 3, "label": "safe"}), "\xff", "[" * 100000]  # fmt: skip
-    path.write_text("\n".join(lines), encoding="latin-1")
-    found, unreadable = predictions.read(path)
-    assert list(found) == ["va"]
-    assert unreadable == 6
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="latin-1")
+    return path
+
+
+def _line(name: str, label: object, **more):
+    return json.dumps({"program_id": name, "label": label, **more})
+
+
+def test_a_label_that_cannot_be_read_is_a_wrong_answer(tmp_path):
+    answers = [
+        _line("va", "vulnerable", lines=None),
+        "",
+        _line("sa", "maybe"),
+        _line("sb", None),
+        _line("vb", ["safe"]),
+    ]
+    found = predictions.read(_file(tmp_path, *answers), {row["program_id"] for row in PROGRAMS})
+    assert {name: answer.get("label") for name, answer in found.items()} == {
+        "va": "vulnerable", "sa": None, "sb": None, "vb": None
+    }  # fmt: skip
+    values = score.evaluate("x", PROGRAMS, PAIRS, found).values
+    assert (values["accuracy"].value, values["P-C"].value, values["P-R"].value) == (1 / 8, 0, 0.75)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "line 2] it is no JSON"),
+        ("[]", "line 2] it is no JSON object"),
+        ("\xff", "line 2] it is no UTF-8"),
+        ("[" * 100_000, "line 2] it is no JSON that can be read"),
+        (_line("va", "safe"), "line 2] va is that of line 1 again: keep one"),
+        (_line("fr-1.w003", "safe"), "line 2 > program_id] 'fr-1.w003' is no program of this dataset"),
+        (json.dumps({"program_id": 3, "label": "safe"}), "3 is no program of this dataset"),
+        (json.dumps({"program_id": "vb"}), "line 2] has no label"),
+        (json.dumps({"label": "safe"}), "line 2] has no program_id"),
+        (_line("vb", "safe", lines="7"), "line 2 > lines] '7' is no list of line numbers"),
+        (_line("vb", "safe", lines=[True]), "is no list of line numbers"),
+        ('{"program_id": "vb", "label": "safe", "lines": [1e999]}', "is no list of line numbers"),
+        (_line("vb", "safe", claims=True), "is no list of objects"),
+        (_line("vb", "safe", cwe="overflow"), "'overflow' is no weakness"),
+        (_line("vb", "safe", score="high"), "'high' is no number"),
+    ],
+)
+def test_a_bad_line_is_refused_by_name(tmp_path, line, said):
+    path = _file(tmp_path, _line("va", "vulnerable"), line)
+    with pytest.raises(GoldsmithError) as raised:
+        predictions.read(path, {row["program_id"] for row in PROGRAMS})
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_no_file_no_prediction_and_no_dataset_are_refused(tmp_path):
     with pytest.raises(GoldsmithError, match="no file"):
-        predictions.read(tmp_path / "absent")
+        predictions.read(tmp_path / "absent", {"va"})
+    with pytest.raises(GoldsmithError, match="has no prediction"):
+        predictions.read(_file(tmp_path, ""), {"va"})
     with pytest.raises(GoldsmithError, match="no table"):
-        score.score(tmp_path, path)
+        score.score(tmp_path, tmp_path / "p.jsonl")
 
 
 @pytest.mark.parametrize(
