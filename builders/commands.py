@@ -6,6 +6,7 @@ Each loads what it needs when it runs, so that the command line starts at once.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -175,7 +176,15 @@ def _part(text: str | None) -> tuple[int, int] | None:
     return int(index), int(count)
 
 
-@click.command()
+class _WithId(click.Command):
+    """A command that takes an id, which may be a number below zero, and so look like an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.ignore_unknown_options = any(re.match(r"-\.?\d", text) for text in args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_WithId)
 @click.argument("folder", type=FOLDER)
 @click.argument("row_id", metavar="ID")
 @click.option("--table", help="Where the id is in several tables.")
