@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,9 @@ class Street(click.Group):
             return super().invoke(ctx)
         except GoldsmithError as error:
             raise (_Failed if error.code == 1 else _Mistake)(str(error)) from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
+            raise SystemExit(_SIGPIPE) from None
         except OSError as error:
             where = f"[{error.filename}] " if error.filename else ""
             raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
@@ -43,6 +48,10 @@ _ROOM = "make room and run it again; what is there already is used again"
 _RIGHTS = "choose a place you may read and write, or ask for the right"
 _ANOTHER = "choose another path"
 _CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS}
+
+
+_SIGPIPE = 141
+"""The exit code that a shell gives a tool whose reader (`head`) left before it had said all: 128 + SIGPIPE."""
 
 
 class _Mistake(click.ClickException):

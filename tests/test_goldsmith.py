@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -130,6 +131,20 @@ def test_a_package_that_is_not_installed_is_named(tmp_path: Path) -> None:
     said = done.stderr.splitlines()[-1]
     assert "Bio" in said
     assert "pip install 'goldsmith[all]'" in said
+
+
+def test_a_reader_who_leaves_is_no_mistake() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as nobody:
+        done = subprocess.run([sys.executable, "-m", "goldsmith", "list"], stdout=nobody, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_an_id_may_be_a_number_below_zero(street: Path) -> None:
+    said = goldsmith("explain", street / "built", "-160", "--table", "variants", code=2)
+    assert "[-160] is no row" in said
+    assert "No such option" in goldsmith("explain", street / "built", "x", "--tabel", "variants", code=2)
 
 
 def test_predictions_are_scored_against_their_own_dataset(street: Path) -> None:
