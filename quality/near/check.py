@@ -156,7 +156,7 @@ def _report(ledger: Ledger, alike: Alike, rows: Rows, theirs: Sequence[tuple[Oth
     else:
         ledger.listed(_leakage(alike), said(search.leaked, rows, leaked))
     for (other, its), best in zip(theirs, search.outside, strict=True):
-        found = said(best, its, lambda _row, _like, name, where=other.name: f"like row {name.lstrip('0')} of {where}")
+        found = said(best, its, lambda _row, _like, name, where=other.name: f"like row {name} of {where}")
         ledger.listed(_inside(alike, other.name), found)
     for name in alike.never_in:
         if name not in [other.name for other, _ in theirs]:

@@ -78,7 +78,7 @@ class Rows:
 
     Attributes:
         con: where they are.
-        source: SQL with the columns id, place (of the split), apart and v.
+        source: SQL with the columns id (text, or the number of a file's row), place (of the split), apart and v.
         count: how many there are.
         places: place of the split, int8 of shape (rows,).
         apart: a number for each value of the column `apart`, 0 for none: int32 of shape (rows,).
@@ -115,7 +115,7 @@ class Rows:
         found: dict[int, str] = {}
         for start in range(0, len(numbers), 50_000):
             some = ", ".join(map(str, numbers[start : start + 50_000].tolist()))
-            found.update(self.con.execute(f"SELECT n, id FROM _alike WHERE n IN ({some})").fetchall())
+            found.update(self.con.execute(f"SELECT n, id::VARCHAR FROM _alike WHERE n IN ({some})").fetchall())
         return found
 
 
@@ -176,7 +176,7 @@ def _of_file(kind: Kind, other: Other, con: duckdb.DuckDBPyConnection) -> Rows |
         con.execute(
             f"CREATE OR REPLACE TEMP TABLE _given AS SELECT row_number() OVER () AS id, {value} AS v FROM {scan}"
         )
-        return Rows.of(con, "SELECT lpad(id::VARCHAR, 12, '0') AS id, 0 AS place, NULL AS apart, v FROM _given")
+        return Rows.of(con, "SELECT id, 0 AS place, NULL AS apart, v FROM _given")
     except duckdb.Error as error:
         reason = str(error).splitlines()[0]
         raise GoldsmithError(f"[--against {other.file}] cannot be read ({reason}): mend or convert it") from None

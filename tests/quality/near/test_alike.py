@@ -173,6 +173,15 @@ def test_rows_of_an_evaluation_set_are_found(folder, tmp_path):
     assert results(report)["copies.in.bar"].status == "not_applicable"
 
 
+def test_ids_of_another_dataset_are_named_as_they_are_written(folder):
+    theirs = [row("0000", text(1)), row("00c13968", text(2))]
+    other = folder(dataset("text"), {"rows": {"train": theirs, "test": []}})
+    given = Other.of_dataset(other, CheckSet((alike("text"),)))
+    _, report = run(folder, "text", [row("a", text(1)), row("b", text(2))], [], against=[given])
+    said = [message.split("] ")[1] for _, message in results(report)["copies.in.things"].examples]
+    assert said == ["like row 0000 of things (100 %)", "like row 00c13968 of things (100 %)"]
+
+
 def test_rows_of_another_dataset_are_found(folder):
     other = folder(dataset("image"), {"rows": {"train": [row("x", encoded(pixels(4)))], "test": []}})
     given = Other.of_dataset(other, CheckSet((alike("image"),)))
