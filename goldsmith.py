@@ -309,7 +309,9 @@ def _take_audits(release: Path, rebuilt: DatasetFolder) -> None:
 @click.argument("release", type=FOLDER)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def lint(release: Path, as_json: bool) -> None:
-    """What the Hub, its viewer or `load_dataset` would refuse or show wrongly, without asking them. Exit 1 if anything.
+    """What `publish`, the Hub, its viewer or `load_dataset` would refuse or show wrongly, without asking them.
+
+    Every file is compared with its checksum. Exit 1 if anything.
 
     Example: goldsmith lint out/releases/virogym-1.0.0
     """

@@ -1,13 +1,13 @@
-"""What the Hub or its viewer will refuse in a release, foretold without a network.
+"""What `publish`, the Hub or its viewer will refuse in a release, foretold without a network.
 
-The limits are the Hub's own, as documented or seen in its errors in 2026. Whether the bytes are those that were
-released is the business of `releases.manifest`; the rules of a card's YAML are in `schemas.hub`.
+Every file is compared with its checksum in the manifest. The limits are the Hub's own, as documented or seen in its
+errors in 2026; the rules of a card's YAML are in `schemas.hub`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from releases.digest import read_batches
 from releases.hub.withdraw import FILE as TOMBSTONES
-from releases.manifest import MANIFEST, read_manifest, walk
+from releases.manifest import MANIFEST, read_manifest, sha256_file, walk
 from releases.tombstones import returned_rows
 from schemas import GoldsmithError
 from schemas.hub import card_problems, read_card
@@ -51,18 +51,20 @@ class Limits:
 
 
 def lint(release: Path, limits: Limits | None = None) -> list[str]:
-    """All that the Hub, its viewer or `load_dataset` would refuse or show wrongly: one line each, empty if nothing.
+    """All that `publish`, the Hub, its viewer or `load_dataset` would refuse or show wrongly: one line each, empty if
+    nothing.
 
     Raises:
         GoldsmithError: the folder is no release.
     """
     limits = limits or Limits()
-    problems = [*_listing_problems(release, limits)]
+    changed = _changed(release)
+    problems = [*_listing_problems(release, limits, changed)]
     pointers = {path for path in walk(release) if _is_pointer(release / path)}
     problems += [f"[{path}] is an LFS pointer, not the file: fetch it with `git lfs pull`" for path in sorted(pointers)]
-    broken = set(pointers)
+    broken = pointers | changed
     for path in walk(release):
-        if path.endswith(".parquet") and path not in pointers:
+        if path.endswith(".parquet") and path not in broken:
             try:
                 problems += _parquet_problems(release, path, limits)
             except (pa.ArrowException, OSError, GoldsmithError) as error:
@@ -90,17 +92,25 @@ def _is_pointer(path: Path) -> bool:
         return file.read(len(_POINTER)) == _POINTER
 
 
-def _listing_problems(release: Path, limits: Limits) -> Iterator[str]:
-    """Names, numbers and sizes of files."""
-    listed = {file.path: file.bytes for file in read_manifest(release).files}
+def _changed(release: Path) -> set[str]:
+    """The files whose bytes are not those that were released."""
+    files = read_manifest(release).files
+    return {f.path for f in files if (release / f.path).is_file() and sha256_file(release / f.path) != f.sha256}
+
+
+def _listing_problems(release: Path, limits: Limits, changed: Collection[str]) -> Iterator[str]:
+    """Names, numbers, sizes and checksums of files."""
+    listed = {file.path: file for file in read_manifest(release).files}
     paths = list(walk(release))
-    for path, size in listed.items():
+    for path, file in listed.items():
         if not (release / path).is_file():
-            yield f"[{path}] is in the manifest but not in the folder: release again"
-        elif (actual := (release / path).stat().st_size) != size:
-            yield f"[{path}] has {actual} bytes, the manifest says {size}: release again"
-        elif size > limits.file:
-            yield f"[{path}] has {size} bytes, the Hub advises at most {limits.file}: make more shards"
+            yield f"[{path}] is in the manifest but not in the folder: get the release again"
+        elif (actual := (release / path).stat().st_size) != file.bytes:
+            yield f"[{path}] has {actual} bytes, the manifest says {file.bytes}: get the release again"
+        elif path in changed:
+            yield f"[{path}] is not the file that was released, its sha256 is another: get the release again"
+        elif file.bytes > limits.file:
+            yield f"[{path}] has {file.bytes} bytes, the Hub advises at most {limits.file}: make more shards"
     for path in paths:
         if path not in listed and path != MANIFEST:
             yield f"[{path}] is not in the manifest: take it out of the release"

@@ -92,6 +92,12 @@ def grown(release: Path) -> None:
         file.write("\n")
 
 
+def changed(release: Path) -> None:
+    content = bytearray((release / SHARD).read_bytes())
+    content[len(content) // 2] ^= 1
+    (release / SHARD).write_bytes(content)
+
+
 def gone(release: Path) -> None:
     (release / "build.json").unlink()
 
@@ -125,6 +131,7 @@ VIOLATIONS = [
     ("no Parquet", no_parquet, r"\[lineage/readings.parquet\] is no Parquet file"),
     ("shard in no config", shard_renamed, r"data/readings/part-0.parquet is in no config"),
     ("size in the manifest", grown, r"\[build.json\] has \d+ bytes, the manifest says"),
+    ("other bytes", changed, rf"\[{SHARD}\] is not the file that was released"),
     ("file gone", gone, r"\[build.json\] is in the manifest but not in the folder"),
     ("extra file", extra, r"\[notes.txt\] is not in the manifest"),
     ("entries per folder", crowded, r"\[quality\] has 30 entries"),
