@@ -104,6 +104,7 @@ def explain(folder: DatasetFolder, row_id: str, sources: Sources, table: str | N
     found = []
     for name in [table] if table else names:
         declared = folder.schema.table(name)
+        _refuse_gone(folder, name)
         with _readable(folder.data(name)):
             found += [(declared, split, row) for split, row in _rows(folder, declared, row_id)]
     tables = sorted({declared.name for declared, _, _ in found})
@@ -119,6 +120,14 @@ def explain(folder: DatasetFolder, row_id: str, sources: Sources, table: str | N
     own = {source["name"] for source in folder.build["sources"] if source.get("override")}
     origins = tuple(_origin(line, sources, line["source"] in own) for line in lines)
     return Explanation(declared.name, row_id, split, row, origins)
+
+
+def _refuse_gone(folder: DatasetFolder, table: str) -> None:
+    """A row of a file that is gone would pass for one that never was."""
+    for file in folder.build["files"]:
+        path = folder.path / file["path"]
+        if file["table"] == table and not path.is_file():
+            raise GoldsmithError(f"[{path}] is missing: build the dataset again, or get the release again")
 
 
 @contextmanager

@@ -74,6 +74,13 @@ def test_a_file_of_ones_own_is_said_to_be_one(tiny, tmp_path):
     assert [excerpt.text for excerpt in origin.excerpts] == ["station,day,value", "z1,2020-01-02,1"]
 
 
+def test_a_shard_that_is_gone_is_named(tiny, built):
+    gone = next(built.data("readings").glob("test-*"))
+    gone.unlink()
+    with pytest.raises(GoldsmithError, match=rf"{gone.name}\] is missing"):
+        explain(built, "a1/2020-01-02", tiny.sources())
+
+
 @pytest.mark.parametrize("row_id", ["a1/2020-01-02", "nothing"])
 @pytest.mark.parametrize("harm", ["missing", "cut", "flipped"])
 @pytest.mark.parametrize("part", ["data/readings", "lineage/readings.parquet"])
