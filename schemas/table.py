@@ -59,6 +59,8 @@ class Table:
             them: see `schemas.derived`. No builder yields its rows, and they have no lineage.
         content: the columns in which no two rows should be equal; None: all but the last of the key, where they can
             tell rows apart; (): rows under different keys may be equal, for each is a measurement of its own.
+        describes_build: its rows say how the dataset was made (thresholds, versions), not what a source record holds:
+            none of them can be withdrawn.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Table:
     splits: tuple[str, ...] = ("train",)
     derived: str | None = None
     content: tuple[str, ...] | None = None
+    describes_build: bool = False
 
     def __post_init__(self) -> None:
         missing = [name for name in self.key if name not in self.names]
@@ -106,23 +109,26 @@ class Table:
         """The schema of every Parquet file of this table."""
         info = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
         arrow_fields = [pa.field(column.name, column.type.arrow) for column in self.columns]
-        return pa.schema(arrow_fields, metadata={"huggingface": info})
+        """The id of each row: its key values, joined by `/`. In a key of several columns a `%` within a value is written
+        `%25` and a `/` `%2F`, so that different keys have different ids."""
 
     def row_ids(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
-        """The id of each row: its key values, joined by `/` (a `/` inside a value is written `%2F`)."""
-        parts = [self._escaped(pc.cast(rows.column(name), pa.string())) for name in self.key]
+        """The id of each row: its key values, joined by `/`. In a key of several columns a `%` inside a value is written
+        `%25` and a `/` `%2F`, so that different keys have different ids."""
+        parts = [pc.cast(rows.column(name), pa.string()) for name in self.key]
+        if len(parts) > 1:
+            for old, new in (("%", "%25"), ("/", "%2F")):
+                parts = [pc.replace_substring(part, old, new) for part in parts]  # pyright: ignore
         return parts[0] if len(parts) == 1 else pc.binary_join_element_wise(*parts, "/")  # pyright: ignore
 
     def row_id_sql(self, alias: str = "") -> str:
         """The SQL expression of a row's id, equal to `row_ids`; `alias` is the table's alias in the query."""
         prefix = f"{alias}." if alias else ""
-        parts = ['{}"{}"::VARCHAR'.format(prefix, name.replace('"', '""')) for name in self.key]
+        parts = {name: '{}"{}"::VARCHAR'.format(prefix, name.replace('"', '""')) for name in self.key}
         if len(parts) == 1:
-            return parts[0]
-        return " || '/' || ".join(f"replace({part}, '/', '%2F')" for part in parts)
-
-    def _escaped(self, values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-        return values if len(self.key) == 1 else pc.replace_substring(values, "/", "%2F")  # pyright: ignore
+            return parts[self.key[0]]
+        texts = {name for name in parts if isinstance(self.column(name).type, Text)}
+        return " || '/' || ".join(_escaped(part) if name in texts else part for name, part in parts.items())
 
     def to_json(self) -> dict[str, Any]:
         """A plain form that `Table.from_json` reads back; empty attributes are left out."""
@@ -139,6 +145,7 @@ class Table:
             "splits": list(self.splits),
             **({"derived": self.derived} if self.derived else {}),
             **({"content": list(self.content)} if self.content is not None else {}),
+            **({"describes_build": True} if self.describes_build else {}),
         }
 
     @classmethod
@@ -150,7 +157,16 @@ class Table:
             columns.append(Column(**{**column, "type": from_json(column["type"]), "allowed": allowed}))
         key, splits = tuple(form["key"]), tuple(form["splits"])
         content = tuple(form["content"]) if "content" in form else None
-        return cls(form["name"], form["meaning"], tuple(columns), key, splits, form.get("derived"), content)
+        return cls(
+            form["name"], form["meaning"], tuple(columns), key, splits, form.get("derived"), content,
+            form.get("describes_build", False),
+        )  # fmt: skip
+
+
+def _escaped(text: str) -> str:
+    """SQL that escapes a text. Few texts need it: to look for both signs first costs less than to replace one."""
+    escaped = f"replace(replace({text}, '%', '%25'), '/', '%2F')"
+    return f"CASE WHEN contains({text}, '%') OR contains({text}, '/') THEN {escaped} ELSE {text} END"
 
 
 @dataclass(frozen=True)

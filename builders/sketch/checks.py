@@ -10,12 +10,13 @@ from __future__ import annotations
 from builders.sketch.audits import AUDITS
 from builders.sketch.plots import PLOTS
 from builders.sketch.render import CANVAS
-from builders.sketch.schema import ORDER_SUMMARIES, ORDERS, PARTS
+from builders.sketch.schema import ORDER_SUMMARIES, ORDERS, PARTS, STEPS
 from schemas import Alike, Check, CheckSet, Figure, View
 
 _PART = PARTS.row_id_sql("p")
 _PAIR = ORDERS.row_id_sql("o")
 _SUMMARY = ORDER_SUMMARIES.row_id_sql("o")
+_STEP = STEPS.row_id_sql("t")
 
 FIRSTS = View(
     "part_turns",
@@ -90,8 +91,8 @@ _STEPS = Check(
     "Each step has more strokes than the one before, begins with its own part, and the last is the whole drawing.",
     "block",
     "steps",
-    "SELECT replace(sketch_id, '/', '%2F') || '/' || step AS id, format('{} strokes', n_strokes) AS message FROM ("
-    " SELECT t.sketch_id, t.step, t.n_strokes, s.n_strokes AS whole, p.part_index, p.first_stroke, next.first_stroke"
+    f"SELECT id, format('{{}} strokes', n_strokes) AS message FROM (SELECT {_STEP} AS id, t.n_strokes,"
+    " s.n_strokes AS whole, p.part_index, p.first_stroke, next.first_stroke"
     " AS until FROM steps t JOIN sketches s ON s.sketch_id = t.sketch_id"
     " LEFT JOIN parts p ON p.sketch_id = t.sketch_id AND p.part_index = t.step AND p.part = t.part"
     " LEFT JOIN parts next ON next.sketch_id = t.sketch_id AND next.part_index = t.step + 1)"

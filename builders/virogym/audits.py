@@ -1,8 +1,9 @@
 """What people are asked about ViroGym's rows: does a row say what the line says that it was made from?"""
 
+from builders.virogym.schema import VARIANTS
 from schemas import Audit, Show
 
-_ROWS = """
+_ROWS = f"""
 WITH traced AS (
     SELECT id, min(source) AS source, string_agg(place, ', ' ORDER BY place) AS places
     FROM lineage WHERE table_name = 'variants' GROUP BY id)
@@ -14,7 +15,7 @@ SELECT
     traced.source || ', ' || places || coalesce(': ' || url, '') AS place,
     score_raw, 'yes' AS answer
 FROM traced
-JOIN variants v ON id = replace(v.assay_id, '/', '%2F') || '/' || replace(v.variant_id, '/', '%2F')
+JOIN variants v ON id = {VARIANTS.row_id_sql("v")}
 JOIN assays a USING (assay_id)
 JOIN sources s ON s.name = traced.source
 """
