@@ -9,10 +9,12 @@ from typing import Any
 
 from builders.disk import write_json
 from builders.sketch.scoring.examine import Locus, examine, summary
-from builders.sketch.scoring.given import HeadMaps, Questions, Region, read
+from builders.sketch.scoring.given import HeadMaps, read
 from builders.sketch.scoring.grounding import BASELINES, THRESHOLD, Grounding, Tally, Target, baselines
 from builders.sketch.scoring.halves import Calibration, Report
+from builders.sketch.scoring.lines import Region
 from builders.sketch.scoring.order import OrderReport, Said, score_orders
+from builders.sketch.scoring.questions import Questions
 from builders.sketch.scoring.regions import Grid, lit
 from builders.sketch.scoring.select import choose
 from builders.sketch.scoring.text import text

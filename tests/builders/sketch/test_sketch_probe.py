@@ -25,8 +25,9 @@ from builders.sketch.probing.outputs import Outputs, map_files, read_maps  # noq
 from builders.sketch.probing.run import probe  # noqa: E402
 from builders.sketch.render import CANVAS  # noqa: E402
 from builders.sketch.scoring.examine import examine  # noqa: E402
-from builders.sketch.scoring.given import HeadMaps, Questions  # noqa: E402
+from builders.sketch.scoring.given import HeadMaps  # noqa: E402
 from builders.sketch.scoring.halves import Calibration, Report  # noqa: E402
+from builders.sketch.scoring.questions import Questions  # noqa: E402
 from builders.sketch.scoring.select import choose, measure  # noqa: E402
 from builders.sketch.scoring.truth import drawings  # noqa: E402
 from goldsmith import main  # noqa: E402

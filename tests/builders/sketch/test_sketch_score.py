@@ -104,7 +104,7 @@ def test_orders_and_texts_of_another_tool(folder, lines):
         ("\n\n", "holds no answer"),
         ("\n\udcff", "line 2] it is no UTF-8"),
         ("[" * 100_000, "it is too deep"),
-        ('{"order": ["a"]}', "it has no 'category'"),
+        ('{"order": ["a"]}', "it has no category"),
         ('{"category": "cow", "order": ["a"]}', "category cow is of 0 sources"),
         ('{"category": "cat", "text": "eye"}', "a text needs options"),
         ('{"category": "cat", "order": "eye"}', "order is no list of names"),
@@ -118,6 +118,28 @@ def test_orders_and_texts_of_another_tool(folder, lines):
         ('{"sketch_id": "made/cat/0", "part": "eye", "mask": {"size": [336, 336], "counts": "04"}}', "mask counts"),
         ('{"sketch_id": "made/cat/0", "part": "nose", "box": [0, 0, 9, 9]}', "is no part with pixels"),
         ("\n".join(['{"sketch_id": "made/cat/0", "part": "eye", "box": [0, 0, 9, 9]}'] * 2), "is there twice"),
+        (
+            "\n".join(['{"prompt_id": "temporal/made/cat/00", "text": "eye"}'] * 2),
+            "line 2] temporal/made/cat/00 is answered in bad.jsonl > line 1 already: keep one answer",
+        ),
+        ('{"prompt_id": "spatial/made/cat/0/0", "order": ["eye"]}', "is a spatial prompt, the line has an order"),
+        ('{"prompt_id": "temporal/made/cat/00", "box": [0, 0, 9, 9]}', "is a temporal prompt, the line has a place"),
+        ('{"prompt_id": ["temporal/made/cat/00"], "text": "eye"}', "is no prompt of this dataset"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "box": [0, 0, 9, 9], "map": [[1]]}', "it has map and box"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "box": [0, 0, 9, 9], "text": "eye"}', "it has box and text"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "box": [0, 0, 9]}', "box is not x, y, width, height"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "box": ["0", 0, 9, 9]}', "box is not x, y, width, height"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "box": [0, 0, 1e999, 9]}', "box is not x, y, width, height"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "map": [[1, 0], [1]]}', "map is no list of rows"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "map": [[1e999]]}', "map is no list of rows"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "map": {}}', "map is no list of rows"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "mask": "04"}', "mask is not of"),
+        ('{"sketch_id": "made/cat/0", "part": "eye", "mask": {"size": [336, 336]}}', "it has no counts"),
+        ('{"sketch_id": ["made/cat/0"], "part": "eye", "box": [0, 0, 9, 9]}', "sketch_id is no text"),
+        ('{"sketch_id": "made/cat/0", "part": ["eye"], "box": [0, 0, 9, 9]}', "part is no text"),
+        ('{"category": ["cat"], "order": ["eye"]}', "category is no text"),
+        ('{"category": "cat", "options": "eye", "text": "eye"}', "options is no list of names"),
+        ('{"category": "cat", "options": ["eye"], "text": 3}', "text is no text"),
     ],
 )
 def test_a_bad_line_is_one_line_that_names_it(folder, tmp_path, record, what):
@@ -130,16 +152,16 @@ def test_a_bad_line_is_one_line_that_names_it(folder, tmp_path, record, what):
 
 
 def test_true_run_lengths_pass_and_others_do_not():
-    from builders.sketch.scoring.given import _mask
+    from builders.sketch.scoring.lines import FormError, _mask
 
     rng = np.random.default_rng(0)
     for share in (0.0, 0.001, 0.3, 0.9, 1.0):
         mask = rng.random((CANVAS, CANVAS)) < share
         counts = masks.encode(mask)
         assert (_mask(counts) == mask).all()
-        with pytest.raises(ValueError, match="counts"):
+        with pytest.raises(FormError, match="counts"):
             _mask(counts[:-1])
-        with pytest.raises(ValueError, match="counts"):
+        with pytest.raises(FormError, match="counts"):
             _mask(counts + "1")
 
 
