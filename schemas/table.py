@@ -109,12 +109,11 @@ class Table:
         """The schema of every Parquet file of this table."""
         info = json.dumps({"info": {"features": self.features}}, ensure_ascii=False)
         arrow_fields = [pa.field(column.name, column.type.arrow) for column in self.columns]
-        """The id of each row: its key values, joined by `/`. In a key of several columns a `%` within a value is written
-        `%25` and a `/` `%2F`, so that different keys have different ids."""
+        return pa.schema(arrow_fields, metadata={"huggingface": info})
 
     def row_ids(self, rows: pa.RecordBatch | pa.Table) -> pa.Array | pa.ChunkedArray:
-        """The id of each row: its key values, joined by `/`. In a key of several columns a `%` inside a value is written
-        `%25` and a `/` `%2F`, so that different keys have different ids."""
+        """The id of each row: its key values, joined by `/`. In a key of several columns a `%` within a value is
+        written `%25` and a `/` `%2F`, so that different keys have different ids."""
         parts = [pc.cast(rows.column(name), pa.string()) for name in self.key]
         if len(parts) > 1:
             for old, new in (("%", "%25"), ("/", "%2F")):
