@@ -52,7 +52,7 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
     shown = f"SELECT {listed}, count(*) FROM {sql.name(table.name)} GROUP BY ALL HAVING count(*) > 1"
     duplicates = Check(
         f"{table.name}.duplicate_rows",
-        "No two rows have the same content under different keys",
+        f"No two rows have the same content ({_said(table)}), whatever their keys",
         "warn",
         table.name,
         shown,
@@ -76,7 +76,10 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
     suspect = find_suspects(ledger.session, table, content)
     groups = _groups(table, content, suspect)
     if suspect:
-        ledger.check(duplicates, f"SELECT id, 'same content as row ' || first AS message FROM ({groups}) WHERE n > 1")
+        message = (
+            "CASE WHEN id = first THEN 'same key and content as another row' ELSE 'same content as row ' || first END"
+        )
+        ledger.check(duplicates, f"SELECT id, {message} AS message FROM ({groups}) WHERE n > 1")
     else:
         ledger.listed(duplicates, ())
     if len(table.splits) < 2:
@@ -102,6 +105,11 @@ def content_columns(table: Table) -> tuple[str, ...]:
     if any(isinstance(column.type, Text | Json | Image | Audio | List | Struct) for column in free):
         return tuple(column.name for column in columns)
     return ()
+
+
+def _said(table: Table) -> str:
+    """The content in words."""
+    return f"all columns but {table.key[-1]}" if table.content is None else ", ".join(table.content)
 
 
 def _groups(table: Table, columns: tuple[str, ...], suspect: str) -> str:

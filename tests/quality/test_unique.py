@@ -76,6 +76,17 @@ def test_leakage_blocks_and_names_both_rows(folder):
     assert found.examples == (("9", "[things > items > 9] in split test, same content as row 2 in split train"),)
 
 
+def test_a_repeat_says_whether_its_key_repeats_too(folder):
+    again = {"id": 2, "text": "a", "part": "x"}
+    dirty = folder(DATASET, {"items": {"train": [*CLEAN["train"], again, {**again, "id": 4}], "test": []}})
+    found = results(check(dirty, CheckSet(), groups=GROUPS))["items.duplicate_rows"]
+    assert found.meaning == "No two rows have the same content (all columns but id), whatever their keys"
+    assert found.examples == (
+        ("2", "[things > items > 2] same key and content as another row"),
+        ("4", "[things > items > 4] same content as row 2"),
+    )
+
+
 def test_the_leading_parts_of_a_key_are_content(folder):
     table = Table(
         "t", "T.", (Column("who", Text(), "A."), Column("n", Int(), "B."), Column("said", Text(), "C.")), ("who", "n")
