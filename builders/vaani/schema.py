@@ -229,6 +229,7 @@ SETTINGS = Table(
         Column("default", Float(), "Value where a collection does not change it.", nullable=True),
     ),
     ("name",),
+    describes_build=True,
 )
 
 CLAIMS = Table(

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from releases.drops import take_out
 from releases.files import refuse_inside, whole_folder
+from releases.hub.withdrawable import refuse_others
 from releases.manifest import read_manifest, verify_files
 from releases.tombstones import Tombstone, present, read_tombstones
 from schemas import Column, DatasetFolder, GoldsmithError, List, Table
@@ -48,7 +49,8 @@ def withdraw(
         All tombstones of the new folder, those of the release before it among them.
 
     Raises:
-        GoldsmithError: `release` is no release or damaged, a row is not in it, no reason is given, or `into` is there.
+        GoldsmithError: `release` is no release or damaged, a row is not in it or cannot be withdrawn, no
+            reason is given, or `into` is there.
     """
     if not reason.strip():
         raise GoldsmithError("[withdraw] no reason is given: say why, without what the rows held")
@@ -62,6 +64,8 @@ def withdraw(
             raise GoldsmithError(f"[{release} > {table}] is no table: name one of {', '.join(names)}")
         if missing := set(ids) - set(present(folder, table, ids)):
             raise GoldsmithError(f"[{release} > {table} > {min(missing)}] {_absent(release, table, min(missing))}")
+        if ids:
+            refuse_others(folder, folder.schema.table(table), min(ids))
     when = date or datetime.datetime.now(datetime.UTC).date()
     named = {(table, row_id) for table, ids in rows.items() for row_id in ids}
     if not named:

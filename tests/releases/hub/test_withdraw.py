@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import shutil
 from pathlib import Path
 
@@ -12,12 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from driver import Client, lay, published
 from loophub import Loophub
-from tiny import GAUGES, make_release, write_card, write_manifest
+from tiny import GAUGES, make_release, write_card, write_manifest, write_shards
 
 from releases.hub.withdraw import Tombstone, apply_tombstones, read_tombstones, withdraw
+from releases.hub.withdrawable import refuse_others
 from releases.lint import lint
 from releases.manifest import read_manifest
-from schemas import DatasetFolder, GoldsmithError
+from schemas import Column, Dataset, DatasetFolder, GoldsmithError, Int, Table, Text
 from schemas.folder import LINEAGE_SCHEMA
 from schemas.parquet import write_parquet
 
@@ -104,6 +106,45 @@ def test_mistakes(release_1: Path, tmp_path: Path) -> None:
         with pytest.raises(GoldsmithError, match=words.replace("]", r"\]")):
             withdraw(release_1, tmp_path / "no", rows, reason=reason)
     assert not (tmp_path / "no").exists()
+
+
+LEVELS = Table(
+    "levels",
+    "Readings of a site.",
+    (Column("site", Text(), "The site."), Column("readings", Int(64), "How many.")),
+    ("site",),
+    derived="SELECT site, count(*) AS readings FROM readings GROUP BY site",
+)
+SITES = Table(
+    "readings",
+    "Levels.",
+    (Column("reading_id", Text(), "The reading."), Column("site", Text(), "The site.")),
+    ("reading_id",),
+)
+SETTINGS = Table("settings", "How it was made.", (Column("name", Text(), "Name."),), ("name",), describes_build=True)
+
+
+@pytest.mark.parametrize(
+    ("table", "row_id", "said"),
+    [
+        ("settings", "limit", "no source record holds it, and so it cannot be withdrawn: name rows of readings, or"),
+        (
+            "levels",
+            "Ole's",
+            r"withdraw those \(such as --row readings:r2; all 2: SELECT .* WHERE \"site\"::VARCHAR = 'Ole''s'\)",
+        ),
+        ("levels", "gone", "is computed from readings, and leaves with its rows there: withdraw those$"),
+    ],
+)
+def test_rows_that_no_record_holds_are_refused(table: str, row_id: str, said: str, tmp_path: Path) -> None:
+    dataset = Dataset("sites", "Sites", "Sites.", (SITES, LEVELS, SETTINGS))
+    rows = [{"reading_id": f"r{number}", "site": site} for number, site in enumerate(["a", "b", "Ole's", "Ole's"])]
+    write_shards(tmp_path, SITES, "train", rows)
+    (tmp_path / "build.json").write_text(json.dumps({"format": 1, "schema": dataset.to_json()}))
+    folder = DatasetFolder(tmp_path)
+    with pytest.raises(GoldsmithError, match=said):
+        refuse_others(folder, folder.schema.table(table), row_id)
+    refuse_others(folder, folder.schema.table("readings"), "r0")
 
 
 def test_a_rebuild_does_without_them(release_1: Path, tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+"""Which rows can be withdrawn: those that were made of source records.
+
+Rows of a derived table follow from the rows of others and leave with them; rows that say how the dataset was made are
+facts, without which the documents would say something else.
+"""
+
+from __future__ import annotations
+
+import duckdb
+
+from schemas import DatasetFolder, GoldsmithError, Table
+
+
+def refuse_others(folder: DatasetFolder, table: Table, row_id: str) -> None:
+    """Refuse a row that cannot be withdrawn, with what can be.
+
+    Raises:
+        GoldsmithError: its table is derived from others, or says how the dataset was made.
+    """
+    place = f"{folder.path} > {table.name} > {row_id}"
+    if table.describes_build:
+        names = [each.name for each in folder.schema.tables if not (each.derived or each.describes_build)]
+        text = "says how the dataset was made, no source record holds it, and so it cannot be withdrawn"
+        raise GoldsmithError(f"[{place}] {text}: name rows of {', '.join(names)}, or change it and build again")
+    if table.derived:
+        parents = _parents(table)
+        found = next((hint for parent in parents if (hint := _made_of(folder, table, parent, row_id))), "")
+        text = f"is computed from {', '.join(parents)}, and leaves with its rows there: withdraw those"
+        raise GoldsmithError(f"[{place}] {text}{found}")
+
+
+def _parents(table: Table) -> list[str]:
+    """The tables that a derived table is computed from."""
+    with duckdb.connect() as connection:
+        return sorted(connection.get_table_names(table.derived or ""))
+
+
+def _made_of(folder: DatasetFolder, table: Table, name: str, row_id: str) -> str:
+    """The query for the rows of the table `name` that have the row's key, and the first of them; "" if none has."""
+    parent = folder.schema.table(name)
+    if not set(table.key) <= set(parent.names):
+        return ""
+    values = (
+        [row_id]
+        if len(table.key) == 1
+        else [part.replace("%2F", "/").replace("%25", "%") for part in row_id.split("/")]
+    )
+    same = " AND ".join(f'"{key}"::VARCHAR = {_text(value)}' for key, value in zip(table.key, values, strict=True))
+    query = f"SELECT {parent.row_id_sql()} AS id FROM {_text(f'{folder.data(name)}/*.parquet')} WHERE {same}"
+    with duckdb.connect() as connection:
+        ids = [row[0] for row in connection.execute(f"{query} ORDER BY id").fetchall()]
+    return f" (such as --row {name}:{ids[0]}; all {len(ids):,}: {query})" if ids else ""
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
