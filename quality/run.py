@@ -19,7 +19,7 @@ from quality.annotation.findings import check_audits
 from quality.connect import add_views, opened
 from quality.ledger import Ledger, beside
 from quality.links import check_accounting, check_lineage, check_references, check_rows
-from quality.near.rows import Other
+from quality.near.rows import Other, refuse_repeated
 from quality.own import OwnChecks, add_own_views
 from quality.results import Report
 from quality.scan import check_constraints
@@ -62,11 +62,13 @@ def check(
         against: other datasets and evaluation sets in which the rows of each `Alike` are looked for.
 
     Raises:
-        GoldsmithError: the folder is no dataset, or SQL of a check does not run. Data that fails raises nothing.
+        GoldsmithError: the folder is no dataset, two of `against` have one name, or SQL of a check does not run. Data
+            that fails raises nothing.
     """
     unknown = sorted(set(groups) - set(GROUPS))
     if unknown:
         raise GoldsmithError(f"[check > groups] there is no {', '.join(unknown)}: choose from {', '.join(GROUPS)}")
+    refuse_repeated(against)
     found = files.examine(folder, hashes="files" in groups)
     with opened(folder, previous, memory_limit=memory_limit, threads=threads) as session:
         add_views(session, found.unreadable)

@@ -227,6 +227,21 @@ def connection(session: Session) -> duckdb.DuckDBPyConnection:
     return con
 
 
+def refuse_repeated(others: Sequence[Other]) -> None:
+    """Refuse two things to compare with of one name: checks bear it, and rows found would be counted twice.
+
+    Raises:
+        GoldsmithError: a name is there twice.
+    """
+    names = [other.name for other in others]
+    for name in names:
+        if names.count(name) > 1:
+            raise GoldsmithError(
+                f"[--against {name}] is given {names.count(name)} times: give it once; check against another one of "
+                "that name in another run, or rename its file"
+            )
+
+
 def refuse_unmatched(alikes: Sequence[Alike], others: Sequence[Other], compared: Collection[str]) -> None:
     """Refuse something to compare with that holds nothing of any kind that this dataset compares.
 

@@ -191,6 +191,19 @@ def test_rows_of_another_dataset_are_found(folder):
     assert "like row x of things" in results(report)["copies.in.things"].examples[0][1]
 
 
+def test_a_name_to_compare_with_is_given_once(folder, tmp_path):
+    files = [tmp_path / "exam.parquet", tmp_path / "more" / "exam.parquet"]
+    files[1].parent.mkdir()
+    for file in files:
+        pq.write_table(pa.table({"q": [text(1)], "a": [text(2)]}), file)
+    for second in (f"{files[0]}:q", f"{files[0]}:a", f"{files[1]}:q"):
+        against = [Other.of_file(f"{files[0]}:q"), Other.of_file(second)]
+        with pytest.raises(
+            GoldsmithError, match=r"^\[--against exam\] is given 2 times: give it once; .* rename its file$"
+        ):
+            run(folder, "text", [row("a", text(1))], [], against=against)
+
+
 def test_what_cannot_be_compared_is_said_in_one_line(folder, tmp_path):
     rows = [row("a", text(1))]
     empty = tmp_path / "two.csv"
