@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.json_lines import json_lines
 from schemas import GoldsmithError
+from schemas.json_lines import json_lines
 
 LABELS = ("vulnerable", "safe")
 _HITS = (1, 3, 5)

@@ -20,9 +20,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from builders.json_lines import json_lines
 from builders.webspatial.space.audit import audit
 from schemas import DatasetFolder, GoldsmithError
+from schemas.json_lines import json_lines
 
 
 def normal(text: str) -> str:

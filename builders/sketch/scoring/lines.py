@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from builders.json_lines import json_lines
 from builders.sketch.masks import decode
 from builders.sketch.probing.answers import read_order
 from builders.sketch.render import CANVAS
 from builders.sketch.scoring.order import Said
 from builders.sketch.scoring.questions import Questions
 from schemas import GoldsmithError
+from schemas.json_lines import json_lines
 
 _PLACES = ("map", "box", "mask")
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.json_lines import json_lines
 from builders.vigor.scoring import metrics
 from builders.vigor.scoring.evidence import BadEvidenceError, Evidence, centre, heat, numbers, read
 from builders.vigor.scoring.report import ScoreReport
 from builders.vigor.scoring.truth import Truth
 from schemas import DatasetFolder, GoldsmithError
+from schemas.json_lines import json_lines
 
 
 @dataclass(frozen=True)

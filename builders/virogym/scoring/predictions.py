@@ -24,8 +24,8 @@ from pathlib import Path
 import polars as pl
 from polars.exceptions import PolarsError
 
-from builders.json_lines import json_object
 from schemas import GoldsmithError
+from schemas.json_lines import json_object
 
 SPLITS = ("random", "modulo", "contiguous", "cluster")
 _GROUP = {"dms": "assay_id", "neutralisation": "serum_id", "emergence": "window_id"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from builders.json_lines import json_lines, json_object
 from schemas import GoldsmithError
+from schemas.json_lines import json_lines, json_object
 
 
 def test_objects_come_with_the_numbers_of_their_lines(tmp_path: Path) -> None:

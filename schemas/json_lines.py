@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from schemas import GoldsmithError
+from schemas.errors import GoldsmithError
 
 
 def json_object(line: str | bytes) -> dict[str, Any]:
