@@ -212,17 +212,26 @@ def _licences(folder: DatasetFolder) -> Iterator[str]:
         yield f"sources {', '.join(kept)} may not be given on: build with `--redistributable`"
     if bare := [s["name"] for s in sources if str(s.get("licence") or "").strip().lower() in UNKNOWN_LICENCES]:
         yield f"sources {', '.join(bare)} have no licence: say it in sources.toml and build again"
-    for table in folder.schema.tables:
-        path = folder.lineage(table.name)
-        if path.is_file() and (rows := _rows_without_licence(str(path))):
-            yield f"{rows_text(rows)} of {table.name} without licence in lineage/{table.name}.parquet: build again"
+    lines = {table.name: folder.lineage(table.name) for table in folder.schema.tables}
+    found = {
+        name: rows for name, path in lines.items() if path.is_file() and (rows := _rows_without_licence(path, bare))
+    }
+    if found:
+        text = (
+            f"{rows_text(sum(found.values()))} of {', '.join(found)} have no licence in lineage/, but their sources do"
+        )
+        yield f"{text}: build again"
 
 
-def _rows_without_licence(path: str) -> int:
-    unknown = sorted(UNKNOWN_LICENCES)
-    query = "SELECT count(*) FROM read_parquet(?) WHERE licence IS NULL OR lower(trim(licence)) IN (SELECT unnest(?))"
-    with readable(Path(path)), duckdb.connect() as connection:
-        row = connection.execute(query, [path, unknown]).fetchone()
+def _rows_without_licence(path: Path, bare: Sequence[str]) -> int:
+    """The lines of a lineage file without a licence, but for those of the sources `bare`, which can give them none."""
+    query = (
+        "SELECT count(*) FROM read_parquet($path) WHERE coalesce(lower(trim(licence)), '') IN (SELECT unnest($unknown))"
+        " AND source NOT IN (SELECT unnest($bare::VARCHAR[]))"
+    )
+    with readable(path), duckdb.connect() as connection:
+        values = {"path": str(path), "unknown": sorted(UNKNOWN_LICENCES), "bare": list(bare)}
+        row = connection.execute(query, values).fetchone()
     return row[0] if row else 0
 
 

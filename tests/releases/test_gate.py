@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from release_folders import (
     check,
@@ -22,6 +24,7 @@ from release_folders import (
 )
 
 from releases import Verdict, Waiver, gate, read_waivers, release
+from releases.manifest import sha256_file
 from schemas import DatasetFolder, GoldsmithError
 
 DAY = datetime.date(2026, 6, 1)
@@ -261,6 +264,28 @@ def test_sources_that_may_not_be_given_on(tmp_path: Path) -> None:
 def test_a_source_without_a_licence(tmp_path: Path, licence: str | None) -> None:
     folder = write_ready(tmp_path / "d", sources=[source(licence=licence)])
     assert refusals(folder) == ("sources lab have no licence: say it in sources.toml and build again",)
+
+
+def test_rows_without_a_licence_are_of_a_source_without_one_or_of_another_build(tmp_path: Path) -> None:
+    folder = write_dataset(tmp_path / "d")
+    for table in ("variants", "assays"):
+        lines = pq.read_table(folder.lineage(table))
+        bare = pa.array(["Unknown"] * len(lines))
+        pq.write_table(lines.set_column(4, "licence", bare), folder.lineage(table))
+    record_built(folder)
+    assert refusals(folder) == (
+        "9 rows of variants, assays have no licence in lineage/, but their sources do: build again",
+    )
+    record_built(folder, sources=[source(licence="unknown")])
+    assert refusals(folder) == ("sources lab have no licence: say it in sources.toml and build again",)
+
+
+def record_built(folder: DatasetFolder, **fields: Any) -> None:
+    """Let build.json, the report and the documents be about the files as they are now."""
+    files = [{**f, "sha256": sha256_file(folder.path / f["path"])} for f in folder.build["files"]]
+    folder.build_json.write_text(json.dumps({**folder.build, "files": files, **fields}))
+    write_report(DatasetFolder(folder.path))
+    write_documents(folder)
 
 
 @pytest.fixture
