@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from quality.items.files import PLACE, number, read_rows
 from schemas import GoldsmithError
-
-_READERS = {".parquet": pl.read_parquet, ".csv": pl.read_csv, ".jsonl": pl.read_ndjson}
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,8 @@ def read_panel(paths: Sequence[Path]) -> Panel:
     """The panel of several files.
 
     Raises:
-        GoldsmithError: a file cannot be read or lacks a column, a score is none, a model has an item twice, an
-            item is in two groups, there are fewer than two models, or they have no item in common.
+        GoldsmithError: a file cannot be read or lacks a column, an item has no id, a score is none, a model has an
+            item twice, an item is in two groups, there are fewer than two models, or they have no item in common.
     """
     rows = pl.concat([_read(path) for path in paths])
     twice = rows.filter(pl.struct("model", "item").is_duplicated()).sort("model", "item")
@@ -85,51 +84,42 @@ def write_items(path: Path, model: str, items: Iterable[tuple[str, str, float]],
 
 
 def _read(path: Path) -> pl.DataFrame:
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        raise GoldsmithError(f"[{path}] is no .parquet, .csv or .jsonl file: give item results in one of these")
-    try:
-        found = reader(path)
-    except FileNotFoundError:
-        raise GoldsmithError(f"[{path}] is absent: `goldsmith score NAME PREDICTIONS --items FILE` writes it") from None
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as error:
-        raise GoldsmithError(f"[{path}] cannot be read ({str(error).splitlines()[0]}): write it again") from None
-    for column in ("item", "score"):
-        if column not in found.columns:
-            raise GoldsmithError(f"[{path}] has no column {column}: an item result is item, score and, if any, group")
+    found = read_rows(path, ("item", "score"), ("model", "group"))
     if not found.height:
         raise GoldsmithError(f"[{path}] has no item: give at least one")
-    model = pl.col("model").cast(pl.String) if "model" in found.columns else pl.lit(path.stem)
     group = pl.col("group").cast(pl.String).fill_null("") if "group" in found.columns else pl.lit("")
     rows = found.select(
-        model=model,
+        model=pl.col("model").cast(pl.String) if "model" in found.columns else pl.lit(path.stem),
         item=pl.col("item").cast(pl.String),
         group=group,
-        score=pl.col("score").cast(pl.Float64, strict=False),
+        score=number("score"),
+        written=pl.col("score").cast(pl.String).fill_null(""),
+        place=PLACE,
     )
-    wrong = rows.filter(~pl.col("score").is_between(0, 1).fill_null(False) | pl.any_horizontal(pl.all().is_null()))
-    if wrong.height:
-        first = wrong.row(0, named=True)
-        raise GoldsmithError(f"[{path} > {first['item']}] score {first['score']} is no number from 0 to 1: correct it")
-    return rows
+    for name in ("item", "model"):
+        _refuse(path, rows.filter(pl.col(name).fill_null("") == ""), f"has no {name}: name one")
+    wrong = rows.filter(~pl.col("score").is_between(0, 1).fill_null(False))
+    _refuse(path, wrong, "score {written!r} is no number from 0 to 1: correct it")
+    return rows.select("model", "item", "group", "score")
+
+
+def _refuse(path: Path, rows: pl.DataFrame, why: str) -> None:
+    for row in rows.head(1).iter_rows(named=True):
+        where = " > ".join(filter(None, (str(path), row["place"], row["item"])))
+        raise GoldsmithError(f"[{where}] {why.format_map(row)}")
 
 
 def read_priorities(path: Path) -> dict[str, float]:
-    """How much a group or an item matters, 0 to 1, from a CSV with the columns `name` and `priority`.
+    """How much a group or an item matters, 0 to 1, from a file with the columns `name` and `priority`.
 
     Raises:
-        GoldsmithError: the file cannot be read, or a priority is none.
+        GoldsmithError: the file cannot be read, a priority is none, or a name is empty or there twice.
     """
-    try:
-        rows = pl.read_csv(path).select(
-            pl.col("name").cast(pl.String), pl.col("priority").cast(pl.Float64, strict=False)
-        )
-    except (pl.exceptions.PolarsError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise GoldsmithError(
-            f"[{path}] cannot be read ({reason}): give a CSV with the columns name and priority"
-        ) from None
-    for name, priority in rows.iter_rows():
-        if priority is None or not 0 <= priority <= 1:
-            raise GoldsmithError(f"[{path} > {name}] priority {priority} is no number from 0 to 1: correct it")
-    return dict(rows.iter_rows())
+    found = read_rows(path, ("name", "priority"))
+    rows = found.select(item=pl.col("name").cast(pl.String), priority=number("priority"),
+                        written=pl.col("priority").cast(pl.String).fill_null(""), place=PLACE)  # fmt: skip
+    _refuse(path, rows.filter(pl.col("item").fill_null("") == ""), "has no name: give that of a group or an item")
+    wrong = rows.filter(~pl.col("priority").is_between(0, 1).fill_null(False))
+    _refuse(path, wrong, "priority {written!r} is no number from 0 to 1: correct it")
+    _refuse(path, rows.filter(~pl.col("item").is_first_distinct()), "is there twice: keep one priority")
+    return dict(rows.select("item", "priority").iter_rows())

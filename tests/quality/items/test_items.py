@@ -105,14 +105,21 @@ def test_files_make_a_panel(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("item,score\nq1,2\n", r"m2.csv > q1\] score 2.0 is no number from 0 to 1"),
-        ("item,score\nq1,high\n", r"q1\] score None is no number"),
+        ("item,score\nq1,2\n", r"m2.csv > line 2 > q1\] score '2' is no number from 0 to 1"),
+        ("item,score\nq1,high\n", r"q1\] score 'high' is no number"),
         ("item\nq1\n", "has no column score"),
         ("item,score\n", "has no item"),
         ("item,score\nq1,1\nq1,0\n", r"\[m2 > q1\] is there twice"),
         ("item,group,score\nq1,other,1\nq2,count,0\n", r"\[q1\] is in several groups"),
         ("item,score\nq9,1\n", "have no item in common"),
-        ("", "cannot be read"),
+        ("", "has no column item"),
+        ("item,score\nq1,\n", r"line 2 > q1\] score '' is no number"),
+        ("item,score\nq1,nan\n", "score 'nan' is no number"),
+        ('item,score\n"q\n1",1\n,0.5\n', r"m2.csv > line 4\] has no item: name one"),
+        ("item,model,score\nq1,,1\n", r"line 2 > q1\] has no model"),
+        ("item,score\nq1,1,0\n", r"line 2\] has 3 cells, the header 2"),
+        ("item,score,item\nq1,1,q1\n", r"m2.csv > item\] is the name of 2 columns"),
+        ('item,score\n"q1,1\n', "cannot be read"),
     ],
 )
 def test_wrong_files_are_named_in_one_line(tmp_path: Path, content: str, said: str):
@@ -121,6 +128,40 @@ def test_wrong_files_are_named_in_one_line(tmp_path: Path, content: str, said: s
     with pytest.raises(GoldsmithError, match=said) as raised:
         read_panel([tmp_path / "m1.parquet", tmp_path / "m2.csv"])
     assert "\n" not in str(raised.value)
+
+
+def test_text_stays_as_written_and_late_fractions_are_read(tmp_path: Path):
+    many = 2000
+    ids = ["007", "7", *(f"1e{index}" for index in range(many))]
+    for model in ("01", "1"):
+        lines = [f"{model},{item},{index % 2}" for index, item in enumerate(ids)]
+        (tmp_path / f"{model}.csv").write_text("\n".join(["model,item,score", "", *lines, f"{model},last,0.5"]))
+    found = read_panel([tmp_path / "01.csv", tmp_path / "1.csv"])
+    assert found.models == ("01", "1")
+    assert set(found.items) == {*ids, "last"}
+    assert found.scores[found.items.index("last")].tolist() == [0.5, 0.5]
+    rows = [{"item": item, "score": 0} for item in ids] + [{"item": "last", "score": 0.25}]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = read_panel([tmp_path / "01.csv", tmp_path / "x.jsonl"])
+    assert found.scores[found.items.index("last")].tolist() == [0.5, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"item": "", "score": 1}', r"x.jsonl > line 1\] has no item"),
+        ('{"item": null, "score": 1}', r"line 1\] has no item"),
+        ('{"item": ["q"], "score": 1}', r"line 1 > item\] is no text and no number"),
+        ('{"item": "q", "score": true}', r"line 1 > score\] is no text and no number"),
+        ('{"item": "q", "item": "r", "score": 1}', "it has 'item' twice"),
+        ('{"item": "q"}', "has no column score"),
+        ("[1]", "line 1] it is no JSON object"),
+    ],
+)
+def test_wrong_json_lines_are_named(tmp_path: Path, line: str, said: str):
+    (tmp_path / "x.jsonl").write_text(line)
+    with pytest.raises(GoldsmithError, match=said):
+        read_panel([tmp_path / "x.jsonl"])
 
 
 def test_items_that_a_model_lacks_are_left_aside_and_counted(tmp_path: Path):
@@ -142,6 +183,23 @@ def test_one_model_no_file_and_other_kinds_are_refused(tmp_path: Path):
             read_panel(paths)
     with pytest.raises(GoldsmithError, match="gives no scores of single items"):
         write_items(tmp_path / "m.parquet", "m", [], "toy")
-    (tmp_path / "p.csv").write_text("name,priority\nq1,7\n")
-    with pytest.raises(GoldsmithError, match=r"priority 7\.0 is no number"):
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("name,priority\nq1,7\n", r"p.csv > line 2 > q1\] priority '7' is no number"),
+        ("name,priority\nq1,1\nq2,1\nq1,0\n", r"p.csv > line 4 > q1\] is there twice"),
+        ("name,priority\n,1\n", r"p.csv > line 2\] has no name"),
+        ("name,weight\nq1,1\n", "has no column priority"),
+    ],
+)
+def test_wrong_priorities_are_named(tmp_path: Path, content: str, said: str):
+    (tmp_path / "p.csv").write_text(content)
+    with pytest.raises(GoldsmithError, match=said):
         read_priorities(tmp_path / "p.csv")
+
+
+def test_priorities_keep_names_as_written(tmp_path: Path):
+    (tmp_path / "p.csv").write_text("name,priority\n007,1\n7,0.5\n")
+    assert read_priorities(tmp_path / "p.csv") == {"007": 1.0, "7": 0.5}
