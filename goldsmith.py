@@ -413,18 +413,24 @@ def score(name: str, predictions: Path, dataset: Path | None, as_json: bool, ite
     """
     from builders.registry import get
 
-    scorer = getattr(get(name), "score", None)
+    builder = get(name)
+    scorer = getattr(builder, "score", None)
     if scorer is None:
         raise GoldsmithError(f"[{name}] has no scorer: it is no benchmark that scores predictions")
+    if items_file is not None and not getattr(builder, "scores_items", True):
+        raise GoldsmithError(f"[{name}] its scorer gives no scores of single items: leave --items out")
+    if items_file is not None and items_file.suffix != ".parquet":
+        raise GoldsmithError(f"[{items_file}] item scores are written as Parquet: give a name that ends in .parquet")
     folder = DatasetFolder(dataset or Path("out") / name)
     if folder.build["dataset"] != name:
         raise GoldsmithError(f"[{folder.path}] is of {folder.build['dataset']}: score it by that name")
     report = scorer(folder, predictions)
+    items_scored = getattr(report, "items", ()) if items_file is not None else ()
     click.echo(json.dumps(report.to_json(), indent=1) if as_json else report.text())
     if items_file is not None:
         from quality.items.panel import write_items
 
-        write_items(items_file, predictions.stem, getattr(report, "items", ()), name)
+        write_items(items_file, predictions.stem, items_scored)
 
 
 for _command in (*COMMANDS, audit_commands(lambda dataset: builder_of(dataset).checks), items):

@@ -68,15 +68,15 @@ def read_panel(paths: Sequence[Path]) -> Panel:
     return Panel(tuple(models), tuple(common["item"]), tuple(common["group"]), scores, left)
 
 
-def write_items(path: Path, model: str, items: Iterable[tuple[str, str, float]], dataset: str) -> None:
+def write_items(path: Path, model: str, items: Iterable[tuple[str, str, float]]) -> None:
     """Write a model's scores of items: (item, group, score from 0 to 1).
 
     Raises:
-        GoldsmithError: there are none, for the dataset's scorer gives none.
+        GoldsmithError: there are none.
     """
     rows = pl.DataFrame(list(items), {"item": pl.String, "group": pl.String, "score": pl.Float64}, orient="row")
     if not rows.height:
-        raise GoldsmithError(f"[{dataset}] its scorer gives no scores of single items: leave --items out")
+        raise GoldsmithError(f"[{model}] no item of it was scored: leave --items out")
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.tmp")
     rows.select(pl.lit(model).alias("model"), "item", "group", "score").write_parquet(temporary)

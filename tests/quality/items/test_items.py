@@ -86,7 +86,7 @@ def test_domination_is_that_of_a_double_loop(rows):
 
 
 def test_files_make_a_panel(tmp_path: Path):
-    write_items(tmp_path / "m1.parquet", "m1", [("q2", "count", 1.0), ("q1", "color", 0.0)], "toy")
+    write_items(tmp_path / "m1.parquet", "m1", [("q2", "count", 1.0), ("q1", "color", 0.0)])
     (tmp_path / "m2.csv").write_text("item,group,score\nq1,color,1\nq2,count,0.5\n")
     (tmp_path / "m3.jsonl").write_text(
         "".join(
@@ -123,7 +123,7 @@ def test_files_make_a_panel(tmp_path: Path):
     ],
 )
 def test_wrong_files_are_named_in_one_line(tmp_path: Path, content: str, said: str):
-    write_items(tmp_path / "m1.parquet", "m1", [("q1", "color", 0.0), ("q2", "count", 1.0)], "toy")
+    write_items(tmp_path / "m1.parquet", "m1", [("q1", "color", 0.0), ("q2", "count", 1.0)])
     (tmp_path / "m2.csv").write_text(content)
     with pytest.raises(GoldsmithError, match=said) as raised:
         read_panel([tmp_path / "m1.parquet", tmp_path / "m2.csv"])
@@ -165,15 +165,15 @@ def test_wrong_json_lines_are_named(tmp_path: Path, line: str, said: str):
 
 
 def test_items_that_a_model_lacks_are_left_aside_and_counted(tmp_path: Path):
-    write_items(tmp_path / "m1.parquet", "m1", [("q1", "", 0.0), ("q2", "", 1.0)], "toy")
-    write_items(tmp_path / "m2.parquet", "m2", [("q1", "", 1.0), ("q3", "", 1.0)], "toy")
+    write_items(tmp_path / "m1.parquet", "m1", [("q1", "", 0.0), ("q2", "", 1.0)])
+    write_items(tmp_path / "m2.parquet", "m2", [("q1", "", 1.0), ("q3", "", 1.0)])
     found = audit(read_panel([tmp_path / "m1.parquet", tmp_path / "m2.parquet"]))
     assert found.rows["item"].to_list() == ["q1"]
     assert found.text().startswith("1 items, 2 models; 2 more, which not every model has, are left aside")
 
 
 def test_one_model_no_file_and_other_kinds_are_refused(tmp_path: Path):
-    write_items(tmp_path / "m1.parquet", "m1", [("q1", "", 0.0)], "toy")
+    write_items(tmp_path / "m1.parquet", "m1", [("q1", "", 0.0)])
     for paths, said in (
         ([tmp_path / "m1.parquet"], "makes no panel"),
         ([tmp_path / "none.csv"], "is absent"),
@@ -181,8 +181,8 @@ def test_one_model_no_file_and_other_kinds_are_refused(tmp_path: Path):
     ):
         with pytest.raises(GoldsmithError, match=said):
             read_panel(paths)
-    with pytest.raises(GoldsmithError, match="gives no scores of single items"):
-        write_items(tmp_path / "m.parquet", "m", [], "toy")
+    with pytest.raises(GoldsmithError, match="no item of it was scored"):
+        write_items(tmp_path / "m.parquet", "m", [])
 
 
 @pytest.mark.parametrize(
