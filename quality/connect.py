@@ -31,6 +31,7 @@ import pyarrow as pa
 
 from quality import json_text, sql
 from quality.digest import Digest
+from quality.failures import said_if_short
 from schemas import Dataset, DatasetFolder, GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
@@ -106,13 +107,13 @@ def opened(
     """A session without views; what does not fit `memory_limit` spills into a folder beside the data.
 
     Raises:
-        GoldsmithError: the limits are none that DuckDB knows, or the folder cannot be written to.
+        GoldsmithError: `memory_limit` is none or too little, or the folder cannot be written to.
     """
     try:
         spill = tempfile.TemporaryDirectory(prefix=".check-", dir=folder.path)
     except OSError as error:
         raise GoldsmithError(f"[{folder.path}] cannot be written to ({error.strerror}): check a copy of it") from None
-    with spill as spill_path:
+    with spill as spill_path, said_if_short(folder.path, memory_limit):
         con = _connect(folder, previous, Path(spill_path), memory_limit, threads)
         try:
             yield Session(con, folder, previous, _bytes(con) // 4, Path(spill_path))
@@ -127,12 +128,12 @@ def _connect(
     con = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
     try:
         con.execute(f"SET memory_limit = {sql.literal(memory_limit)}")
-        if threads is not None:
-            con.execute(f"SET threads = {int(threads)}")
-    except duckdb.Error as error:
+        _bytes(con)  # what is below 0 is no limit to DuckDB, and has no size
+    except (duckdb.ParserException, duckdb.InvalidInputException):
         con.close()
-        reason = str(error).splitlines()[0]
-        raise GoldsmithError(f"[check > limits] {reason}: give --memory as in 2GB and --threads from 1") from None
+        raise GoldsmithError(f"[check > memory] {memory_limit} is no amount of memory: give it as in 2GB") from None
+    if threads is not None:
+        con.execute(f"SET threads = {int(threads)}")
     con.execute(f"SET temp_directory = {sql.literal(str(spill))}")
     # GLOBAL where a setting is else of one connection: the checks beside run on a cursor.
     con.execute("SET preserve_insertion_order = false")

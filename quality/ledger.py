@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from quality import sql
 from quality.connect import Session
+from quality.failures import reason
 from quality.results import EXAMPLES, Measured, Result
 from schemas import Check, Figure, GoldsmithError, Table
 from schemas.folder import FINDING_SCHEMA
@@ -88,7 +89,7 @@ class Ledger:
             yield add
         except duckdb.Error as error:
             place = f"{self.session.dataset.name} > {table.name}"
-            raise GoldsmithError(f"[{place}] cannot be read ({_reason(error)}): build it again") from None
+            raise GoldsmithError(f"[{place}] cannot be read ({reason(error)}): build it again") from None
         finally:
             cursor.close()
         if added:
@@ -203,7 +204,7 @@ class Ledger:
             raise GoldsmithError(self._mend(check, f"returns the columns {columns}, and no {wanted}")) from None
 
     def _does_not_run(self, check: Check | Figure, error: duckdb.Error) -> GoldsmithError:
-        return GoldsmithError(self._mend(check, f"does not run ({_reason(error)})"))
+        return GoldsmithError(self._mend(check, f"does not run ({reason(error)})"))
 
     def _mend(self, check: Check | Figure, what: str) -> str:
         return f"[{self.session.dataset.name} > {check.name}] its SQL {what}: mend the check"
@@ -230,11 +231,6 @@ class Ledger:
         for batch in rows.to_arrow_reader(_BATCH_ROWS):
             columns = [column.cast(field.type) for column, field in zip(batch.columns, FINDING_SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(columns, schema=FINDING_SCHEMA)
-
-
-def _reason(error: duckdb.Error) -> str:
-    """DuckDB's message in one line, without the excerpt of the query."""
-    return " ".join(str(error).split("\n\nLINE")[0].split())
 
 
 @contextmanager

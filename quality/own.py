@@ -11,6 +11,7 @@ import duckdb
 from quality import sql
 from quality.anomalies import check as anomalies
 from quality.connect import Session
+from quality.failures import reason
 from quality.ledger import Ledger
 from quality.near import check as near
 from quality.near.rows import Other, refuse_unmatched
@@ -31,9 +32,8 @@ def add_own_views(session: Session, views: tuple[View, ...]) -> None:
         try:
             session.con.execute(f"CREATE {kind} {sql.name(view.name)} AS {view.sql}")
         except duckdb.Error as error:
-            reason = " ".join(str(error).split("\n\nLINE")[0].split())
             raise GoldsmithError(
-                f"[{session.dataset.name} > view {view.name}] its SQL does not run ({reason}): mend the view"
+                f"[{session.dataset.name} > view {view.name}] its SQL does not run ({reason(error)}): mend the view"
             ) from None
         session.names.add(view.name)
 

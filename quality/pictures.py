@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 
 from quality.connect import Session
+from quality.failures import reason
 from quality.media import items
 from schemas import GoldsmithError, Plot
 
@@ -68,9 +69,7 @@ def _facets(session: Session, plot: Plot) -> dict[str, Any]:
             return items(session.folder, plot, rows)
         columns = result.fetchnumpy()
     except duckdb.Error as error:
-        raise GoldsmithError(
-            f"[plot > {plot.name}] does not run ({str(error).splitlines()[0]}): mend its SQL"
-        ) from None
+        raise GoldsmithError(f"[plot > {plot.name}] does not run ({reason(error)}): mend its SQL") from None
     if not len(columns[names[0]]):
         return {}
     arrange = {"heatmap": _heatmap, "histogram": _histogram, "bar": _bar, "scatter": _scatter}[plot.kind]

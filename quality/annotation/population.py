@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from quality import sql
 from quality.connect import Session, add_views, opened
+from quality.failures import reason
 from quality.own import add_own_views, missing
 from schemas import Audit, CheckSet, DatasetFolder, GoldsmithError
 
@@ -110,8 +111,7 @@ def _columns(session: Session, audit: Audit, query: str) -> dict[str, str]:
     try:
         columns = {row[0]: row[1] for row in session.rows(f"DESCRIBE {query}")}
     except duckdb.Error as error:
-        reason = " ".join(str(error).split("\n\nLINE")[0].split())
-        raise GoldsmithError(f"[audit {audit.name}] its SQL does not run ({reason}): mend it") from None
+        raise GoldsmithError(f"[audit {audit.name}] its SQL does not run ({reason(error)}): mend it") from None
     if absent := [name for name in ("item_id", *(show.column for show in audit.shows)) if name not in columns]:
         raise GoldsmithError(f"[audit {audit.name}] its SQL gives no column {absent[0]}: mend it")
     return columns

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from quality import sql
 from quality.connect import Session, data_files
+from quality.failures import reason
 from schemas import Alike, Audio, CheckSet, DatasetFolder, GoldsmithError, Image, List, Struct, Table, Text
 from schemas.checks import Kind
 from schemas.types import Type
@@ -158,8 +159,7 @@ def _of_dataset(folder: DatasetFolder, alike: Alike, con: duckdb.DuckDBPyConnect
     try:
         return Rows.of(con, _selected(folder.schema.table(alike.table), alike, "0", sql.files(paths)))
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise GoldsmithError(f"[--against {folder.path}] cannot be read ({reason}): build it again") from None
+        raise GoldsmithError(f"[--against {folder.path}] cannot be read ({reason(error)}): build it again") from None
 
 
 def _of_file(kind: Kind, other: Other, con: duckdb.DuckDBPyConnection) -> Rows | None:
@@ -178,8 +178,7 @@ def _of_file(kind: Kind, other: Other, con: duckdb.DuckDBPyConnection) -> Rows |
         )
         return Rows.of(con, "SELECT id, 0 AS place, NULL AS apart, v FROM _given")
     except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise GoldsmithError(f"[--against {other.file}] cannot be read ({reason}): mend or convert it") from None
+        raise GoldsmithError(f"[--against {other.file}] cannot be read ({reason(error)}): mend or convert it") from None
 
 
 def _only_text(other: Other, columns: dict[str, str]) -> str:

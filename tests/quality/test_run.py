@@ -112,10 +112,21 @@ def test_a_folder_that_is_no_dataset(tmp_path):
         check(DatasetFolder(tmp_path), CheckSet())
 
 
-def test_limits_that_duckdb_does_not_know(folder):
+@pytest.mark.parametrize("limit", ["much", "-1", "2", ""])
+def test_what_is_no_amount_of_memory(folder, limit):
     made = folder(DATASET, rows(1))
-    with pytest.raises(GoldsmithError, match=r"\[check > limits\].*as in 2GB"):
-        check(made, CheckSet(), memory_limit="much")
+    with pytest.raises(GoldsmithError) as raised:
+        check(made, CheckSet(), memory_limit=limit)
+    assert str(raised.value) == f"[check > memory] {limit} is no amount of memory: give it as in 2GB"
+
+
+def test_memory_that_is_short_is_no_fault_of_the_files_or_the_checks(folder):
+    made = folder(DATASET, rows(1000))
+    own = Check("own", "Own", "info", "items", "SELECT DISTINCT repeat(text, 1000) AS id FROM items, range(1000)")
+    for limit, checks in (("0GB", CheckSet()), ("1MB", CheckSet()), ("10MB", CheckSet((own,)))):
+        with pytest.raises(GoldsmithError) as raised:
+            check(made, checks, memory_limit=limit)
+        assert str(raised.value) == f"[{made.path}] takes more memory than {limit}: give more --memory"
 
 
 def test_names_of_the_checks_own_are_refused(folder):
