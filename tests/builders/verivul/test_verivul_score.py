@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -157,3 +158,12 @@ def test_the_command_finds_the_scorer(tmp_path):
     result = CliRunner().invoke(main, ["score", "verivul", str(path), "-d", str(tmp_path)])
     assert result.exit_code == 2
     assert "is no finished dataset" in result.output
+
+
+def test_the_readme_gives_predictions_that_are_read(tmp_path):
+    example = (Path(score.__file__).parent / "README.md").read_text(encoding="utf-8").split("```json\n")[1]
+    lines = example.split("```")[0].splitlines()
+    found = predictions.read(_file(tmp_path, *lines), {json.loads(line)["program_id"] for line in lines})
+    first, second = found.values()
+    assert set(first) == {"program_id", "label", "score", "cwe", "lines", "claims"}
+    assert (first["label"], second["label"]) == ("vulnerable", "safe")
