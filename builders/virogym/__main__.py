@@ -38,7 +38,7 @@ def baseline(name: str, dataset: Path, out: Path, alignments: tuple[str, ...]) -
     """Predictions of a baseline that needs no weights."""
     named = dict(_pair(text, "--alignment", "REFERENCE=FASTA") for text in alignments)
     rows = baselines.predict(name, DatasetFolder(dataset), {key: Path(path) for key, path in named.items()})
-    _write(rows, out)
+    _write(rows, dataset, out)
 
 
 @main.command()
@@ -60,7 +60,7 @@ def model(
     """
     from builders.virogym.models.predict import predict
 
-    _write(predict(model, revision, DatasetFolder(dataset), task, assays, batch, device, note=_note), out)
+    _write(predict(model, revision, DatasetFolder(dataset), task, assays, batch, device, note=_note), dataset, out)
 
 
 @main.command()
@@ -86,13 +86,13 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
-def _write(rows, out: Path) -> None:
+def _write(rows, dataset: Path, out: Path) -> None:
     ways = {".parquet": rows.write_parquet, ".csv": rows.write_csv, ".jsonl": rows.write_ndjson}
     if out.suffix not in ways:
         raise GoldsmithError(f"[{out}] has an unknown form: name it .parquet, .csv or .jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
     ways[out.suffix](out)
-    click.echo(f"{rows.height:,} predictions in {out}; score them with `goldsmith score virogym {out}`")
+    click.echo(f"{rows.height:,} predictions in {out}; score them with `goldsmith score virogym {out} -d {dataset}`")
 
 
 def _note(text: str) -> None:

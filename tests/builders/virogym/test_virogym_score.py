@@ -278,6 +278,7 @@ def test_baselines_and_leaderboard_from_the_command_line(folder, some, tmp_path)
         if name != "site-independent":
             done = CliRunner().invoke(main, ["baseline", name, *where, str(tmp_path / f"{name}.parquet")])
             assert done.exit_code == 0, done.output
+            assert f"goldsmith score virogym {tmp_path / name}.parquet -d {folder.path}`" in done.output
             assert score(folder, tmp_path / f"{name}.parquet").text()
     page = tmp_path / "board.html"
     done = CliRunner().invoke(main, ["leaderboard", *where, str(page), str(tmp_path / "my <model>.csv")])
