@@ -221,4 +221,5 @@ def _source(sources: Sources, name: str) -> dict[str, Any]:
         "facts": {"bom": found.bom, "encoding": found.encoding, "gzip": found.gzip},
     }
     pinned = spec.path is not None or spec.sha256 is not None  # Others are a user's own by design: nothing is replaced.
+    entry |= {"secret": True} if spec.secret else {}
     return entry | ({"override": True} if found.override and pinned and found.sha256 != spec.sha256 else {})

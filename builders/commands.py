@@ -92,7 +92,8 @@ def _describe(name: str, builder: Builder) -> dict[str, Any]:
     from builders.sources import Sources
 
     sources = Sources.load(builder.folder)
-    specs = [sources.spec(source) for source in sources.names]
+    declared = [sources.spec(source) for source in sources.names]
+    specs = [spec for spec in declared if not spec.secret]
     return {
         "name": name,
         "version": builder.version,
@@ -100,7 +101,7 @@ def _describe(name: str, builder: Builder) -> dict[str, Any]:
         "tables": [table.name for table in builder.schema.tables],
         "sources": len(specs),
         "redistributable": sum(spec.redistribute for spec in specs),
-        "needs": [f"{spec.name}: {spec.manual}" for spec in specs if spec.manual],
+        "needs": [f"{spec.name}: {spec.manual}" for spec in declared if spec.manual],
     }
 
 

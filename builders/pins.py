@@ -35,6 +35,8 @@ class Source:
         manual: how a person gets it, where no program may (a gated or licence-bound source).
         git: the url is a git repository, read from a local clone. Its commits are pinned by their ids, in the shards'
             parameters; the clone's files are of no account.
+        secret: a key that its owner keeps, such as the salt of pseudonyms: no source of data, so that documents do not
+            list it.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Source:
     citation: str = ""
     manual: str = ""
     git: bool = False
+    secret: bool = False
 
 
 _KEYS = frozenset(field.name for field in fields(Source)) - {"name"}
@@ -79,7 +82,7 @@ def _source(where: str, name: str, entry: object) -> Source:
         raise GoldsmithError(f"[{where} > {unknown[0]}] is unknown: the keys are {', '.join(sorted(_KEYS))}")
     if isinstance(entry.get("accessed"), datetime.date):
         entry = {**entry, "accessed": entry["accessed"].isoformat()[:10]}
-    kinds = {"size": int, "redistribute": bool, "git": bool}
+    kinds = {"size": int, "redistribute": bool, "git": bool, "secret": bool}
     for key, value in entry.items():
         kind = kinds.get(key, str)
         if type(value) is not kind:

@@ -29,7 +29,7 @@ SHARED = {
     " FROM data_files GROUP BY table_name, split ORDER BY min(position)",
     "source_rows": "SELECT s.name, s.licence, s.redistribute, s.url, s.accessed, coalesce(l.rows, 0) AS rows"
     " FROM sources s LEFT JOIN (SELECT source, count(DISTINCT table_name || '/' || id) AS rows FROM lineage"
-    " GROUP BY source) l ON l.source = s.name ORDER BY s.name",
+    " GROUP BY source) l ON l.source = s.name WHERE s.secret IS NOT TRUE ORDER BY s.name",
     "licence_rows": "SELECT licence, count(DISTINCT table_name || '/' || id) AS rows FROM lineage"
     " GROUP BY licence ORDER BY rows DESC, licence",
     "records": "SELECT coalesce(sum(records), 0)::BIGINT FROM accounting",

@@ -33,6 +33,7 @@ _SOURCES = pa.schema(
         ("citation", pa.string()),
         ("sha256", pa.string()),
         ("size", pa.int64()),
+        ("secret", pa.bool_()),
     ]
 )
 _ACCOUNTING = pa.schema(

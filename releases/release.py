@@ -145,7 +145,7 @@ def _manifest(
         tables=tables,
         digest=digest_whole(tables),
         schema=folder.build["schema"],
-        licences=tuple(sorted({source["licence"] for source in folder.build["sources"]})),
+        licences=tuple(sorted({s["licence"] for s in folder.build["sources"] if not s.get("secret")})),
         checks=Checks(not stopping(folder.report), verdict.waived),
         lock_sha256=next(file.sha256 for file in files if file.path == LOCK),
         bump=verdict.bump,

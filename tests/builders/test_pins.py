@@ -42,8 +42,8 @@ def test_a_pinned_and_a_bundled_source(tmp_path):
 
 
 def test_a_source_that_is_fetched_by_hand_needs_no_address(tmp_path):
-    found = read(tmp_path, entry(url=None, sha256=None, size=None, manual='"Ask them."'))
-    assert found["a"].manual == "Ask them."
+    found = read(tmp_path, entry(url=None, sha256=None, size=None, manual='"Ask them."', secret="true"))
+    assert (found["a"].manual, found["a"].secret) == ("Ask them.", True)
 
 
 @pytest.mark.parametrize(
