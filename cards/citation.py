@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from cards.datasheet import FILE, Author, Datasheet, Reference
-from cards.fill import licences
+from cards.fill import licences, summary
 from schemas import DatasetFolder
 from schemas.hub_words import hub_licence
 
@@ -45,7 +45,7 @@ def citation(folder: DatasetFolder, sheet: Datasheet, version: str) -> dict[str,
         "type": "dataset",
         "title": about.title or folder.schema.title,
         "version": version,
-        "abstract": about.abstract or folder.schema.summary,
+        "abstract": about.abstract or summary(folder, sheet),
         "authors": [_author(author) for author in authors(folder, sheet)],
         "doi": about.doi,
         "url": about.url or sheet.card.homepage,

@@ -16,7 +16,7 @@ from typing import Any
 
 from cards.citation import authors, bibtex, is_spdx, published
 from cards.datasheet import RAI, Datasheet
-from cards.fill import languages, licences
+from cards.fill import languages, licences, summary
 from schemas import Column, DatasetFolder, Image, Label, List, Struct, Table, Type
 from schemas.hub_files import HubFile
 from schemas.types import Audio
@@ -93,7 +93,7 @@ def document(
         "conformsTo": CONFORMS_TO,
         "name": schema.name,
         "alternateName": sheet.card.pretty_name or schema.title,
-        "description": schema.summary,
+        "description": summary(folder, sheet),
         "url": address(sheet),
         "sameAs": f"https://doi.org/{sheet.citation.doi}" if sheet.citation.doi else "",
         "version": version,

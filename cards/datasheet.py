@@ -68,6 +68,7 @@ class Card:
     """The table `[card]`: what the README and its YAML need beyond the schema."""
 
     pretty_name: str = ""
+    summary: str = ""
     repository: str = ""
     homepage: str = ""
     date: str = ""

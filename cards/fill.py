@@ -53,7 +53,14 @@ def filled(sheet: Datasheet, figures: Figures) -> Datasheet:
 
 def licences(folder: DatasetFolder, sheet: Datasheet) -> list[str]:
     """The licences of the dataset, sorted: those that the (filled) datasheet says, else those of its sources."""
-    return sorted(set(sheet.card.license) or {source["licence"] for source in folder.build["sources"]})
+    return sorted(
+        set(sheet.card.license) or {source["licence"] for source in folder.build["sources"] if not source.get("secret")}
+    )
+
+
+def summary(folder: DatasetFolder, sheet: Datasheet) -> str:
+    """What the dataset is, in one paragraph: as the (filled) datasheet says, else the schema."""
+    return sheet.card.summary or folder.schema.summary
 
 
 def languages(folder: DatasetFolder, sheet: Datasheet) -> tuple[str, ...]:

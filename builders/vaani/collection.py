@@ -48,7 +48,7 @@ class Collection:
 
     Attributes:
         licence: an SPDX identifier, or the owner's words; `licence_link` says where its text is.
-        title, creators, purpose, homepage: what the documents say of the collection; "": not known.
+        title, description, creators, purpose, homepage: what the documents say of the collection; "": not known.
         speech: `spontaneous`, or `read` (prompts that many speakers share).
         personal_names: whether file names or speakers hold parts of people's names or numbers.
         tables: paths in the folder; CSV, TSV, JSONL or Parquet, in their order.
@@ -65,6 +65,7 @@ class Collection:
     licence: str
     citation: str = ""
     title: str = ""
+    description: str = ""
     creators: str = ""
     purpose: str = ""
     homepage: str = ""

@@ -40,7 +40,7 @@ _TABLE: _Kind = (
 _KEYS: dict[str, Mapping[str, _Kind] | _Kind] = {
     "collection": {
         **dict.fromkeys(("name", "licence", "citation", "speech"), _WORDS),
-        **dict.fromkeys(("title", "creators", "purpose", "homepage", "licence_link"), _WORDS),
+        **dict.fromkeys(("title", "description", "creators", "purpose", "homepage", "licence_link"), _WORDS),
         **dict.fromkeys(("personal_names", "quotes"), _FLAG),
         **dict.fromkeys(("tables", "audio", "keep", "null"), _LIST),
     },
@@ -58,6 +58,7 @@ PUBLISHED = Collection(
     "CC-BY-4.0",
     citation="Project VAANI, ARTPARK and IISc Bangalore (CC BY 4.0)",
     title="VAANI: capturing the language landscape of India",
+    description="People in India describe a picture from their region in their own words.",
     creators="Project VAANI of ARTPARK and the Indian Institute of Science, Bangalore",
     purpose="To have speech of all of India: people describe pictures from their own region in their own language, so "
     "that speech technology serves languages and dialects that had no data.",

@@ -60,6 +60,7 @@ THRESHOLDS = (
 _SAID = {
     "name": "Name of the collection",
     "title": "Its title",
+    "description": "What it is",
     "creators": "Who made it",
     "purpose": "What it was made for",
     "homepage": "Its page",

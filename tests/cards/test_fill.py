@@ -15,6 +15,8 @@ from schemas.hub import read_card
 FACTS = """
 [card]
 pretty_name = "{{ figures.name }} of speech"
+summary = "{{ figures.name }}, spoken."
+uses = ["Hearing.", "{{ figures.nothing or '' }}"]
 homepage = "{{ figures.nothing }}"
 language = ["{{ figures.tags }}", "en"]
 license = ["{{ figures.licence }}"]
@@ -48,6 +50,8 @@ def test_figures_fill_the_short_texts_as_plain_values(spoken: DatasetFolder, bui
     metadata, body, croissant, cff = written(spoken, builder, FACTS)
     assert metadata["pretty_name"] == croissant["alternateName"] == "A_1 *collection* of speech"
     assert "# A\\_1 \\*collection\\* of speech" in body
+    assert croissant["description"] == cff["abstract"] == "A_1 *collection*, spoken."
+    assert "\nA\\_1 \\*collection\\*, spoken.\n" in body
     assert metadata["license"] == "cc-by-sa-4.0"
     assert croissant["license"] == ["https://spdx.org/licenses/CC-BY-SA-4.0"]
     assert cff["license"] == ["CC-BY-SA-4.0"]
@@ -62,10 +66,11 @@ def test_tags_that_the_hub_does_not_know_are_in_bcp47_alone(spoken: DatasetFolde
 
 
 def test_what_comes_out_empty_is_left_out(spoken: DatasetFolder, builder: Path) -> None:
-    metadata, _, croissant, cff = written(spoken, builder, FACTS)
+    metadata, body, croissant, cff = written(spoken, builder, FACTS)
     assert "multilinguality" not in metadata
     assert "url" not in cff
     assert "url" not in croissant
+    assert "- Hearing.\n\n" in body
     assert [author["name"] for author in cff["authors"]] == ["The makers of A_1 *collection*"]
 
 

@@ -78,6 +78,7 @@ def test_lint_and_documents_agree_with_the_release(street) -> None:
     goldsmith("card", street / "release", "--check")
     readme = (street / "release/README.md").read_text(encoding="utf-8")
     assert "min_snr_db" in (street / "release/DATASHEET.md").read_text(encoding="utf-8").replace("\\", "")
+    assert "Images are shared" in (street / "release/DATASHEET.md").read_text(encoding="utf-8")
     names = [line.split(": ")[1] for line in readme.splitlines() if "config_name: " in line]
     assert names[:2] == ["utterances", "images"]
     assert not any("/" in name for name in names)
@@ -149,9 +150,16 @@ def _documents(room: Path, recordings: Path, *more: object) -> tuple[dict, str, 
 
 def test_the_documents_say_of_another_collection_what_is_known_and_no_more(collection_folder, tmp_path) -> None:
     name = next((BUILDER.folder / "sample/recordings/audio").glob("*_1001_*.flac")).name
-    recordings = collection_folder([{"path": f"audio/{name}", "language": "Tulu"}])
+    recordings = collection_folder([{"path": "audio/plain.flac", "language": "Tulu"}])
+    (recordings / "audio" / name).rename(recordings / "audio/plain.flac")  # its name gives speaker, district and image
     head, sheet, cited = _documents(tmp_path, recordings)
     assert (head["pretty_name"], head["license"], head["language"]) == ("x", "cc0-1.0", ["tcy"])
+    readme = (tmp_path / "built/README.md").read_text(encoding="utf-8")
+    assert "picture" not in readme.split("## Tables")[0] + cited, "nobody said that people described any"
+    assert "in which people spoke freely" in cited
+    assert "how speech varies" not in readme
+    assert "Images are shared" not in sheet
+    assert "\n| CC0-1.0 | 1 |\n" in sheet.partition("under the licences that the column `licence` has")[2]
     assert head["multilinguality"] == ["monolingual"]
     assert not {"license_name", "license_link", "annotations_creators", "source_datasets"} & set(head)
     assert sheet.count("Not known: the description of the collection") == 2
@@ -168,6 +176,11 @@ def test_the_documents_of_the_published_form_say_who_made_it(collection_folder, 
     pq.write_table(pa.table(columns), recordings / "train-00000-of-00001.parquet")
     head, sheet, cited = _documents(tmp_path, recordings, f"--source=salt={salt}")
     assert (head["license"], head["language"]) == ("cc-by-4.0", ["hi"])
+    assert "People in India describe a picture from their region" in cited
     assert "Project VAANI of ARTPARK" in sheet
     assert "Project VAANI of ARTPARK" in cited
     assert "Not known" not in sheet
+    readme = (tmp_path / "built/README.md").read_text(encoding="utf-8")
+    assert "how speech varies by district and speaker" in readme
+    assert "| `recordings` |" in readme
+    assert "| `salt` |" not in readme, "no row is made from it, and no release holds it"
