@@ -40,11 +40,8 @@ def _made_of(folder: DatasetFolder, table: Table, name: str, row_id: str) -> str
     parent = folder.schema.table(name)
     if not set(table.key) <= set(parent.names):
         return ""
-    values = (
-        [row_id]
-        if len(table.key) == 1
-        else [part.replace("%2F", "/").replace("%25", "%") for part in row_id.split("/")]
-    )
+    parts = row_id.split("/") if len(table.key) > 1 else [row_id]
+    values = [part.replace("%2F", "/").replace("%25", "%") for part in parts] if len(parts) > 1 else parts
     same = " AND ".join(f'"{key}"::VARCHAR = {_text(value)}' for key, value in zip(table.key, values, strict=True))
     query = f"SELECT {parent.row_id_sql()} AS id FROM {_text(f'{folder.data(name)}/*.parquet')} WHERE {same}"
     with duckdb.connect() as connection:
