@@ -6,12 +6,16 @@ import schemas  # noqa: F401 (it tells NumPy which instructions to use, before a
 
 # isort: split
 import os
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
+
+# A shell's background job ignores Ctrl-C, and so would the processes that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # In CI the same examples each time: a run there says what changed, and new examples are drawn in every other run.
 hypothesis.settings.register_profile("ci", derandomize=True, print_blob=True)

@@ -55,7 +55,6 @@ class Tiny:
     def process(self, out: Path, options: str = "", **environment: str) -> subprocess.Popen[str]:
         """A build of its own process; `options` are those of `build`, as Python text."""
         code = f"""
-import signal
 import sys
 from pathlib import Path
 from builders.build import build
@@ -64,7 +63,6 @@ from schemas import GoldsmithError
 from tinyset.builder import BUILDER
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background hand on that it is ignored
     try:
         build(BUILDER, Sources.load(Path({str(self.folder)!r})), Path({str(out)!r}), {options})
     except GoldsmithError as error:

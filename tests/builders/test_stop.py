@@ -32,15 +32,6 @@ def test_a_shard_that_was_told_to_stop_is_built_again(tiny, tmp_path, digests, n
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_is_remembered_until_the_next_work(number):
-    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
-    found = signal.signal(number, usual)  # A process that was started in the background ignores Ctrl-C.
-    try:
-        _remembered(number)
-    finally:
-        signal.signal(number, found)
-
-
-def _remembered(number):
     before = signal.getsignal(number)
     with pytest.raises((KeyboardInterrupt, SystemExit)), stoppable(number):
         signal.raise_signal(number)
