@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -75,9 +75,11 @@ def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
     """Look at every file that build.json names; `hashes` reads all their bytes."""
     found = Files()
     entries = sorted(folder.build["files"], key=lambda entry: entry["path"])
-    with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing and decoding let go of the interpreter
-        for entry, each in zip(entries, pool.map(lambda entry: _look(folder, entry, hashes), entries), strict=True):
-            found.add(entry["path"], each)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing lets go of the interpreter, and looking does not
+        paths = [folder.path / entry["path"] for entry in entries]
+        digests = [pool.submit(sha256, path) if hashes and path.is_file() else None for path in paths]
+        for entry, path, digest in zip(entries, paths, digests, strict=True):
+            found.add(entry["path"], _look(folder, entry, path, digest))
     named = {entry["path"] for entry in entries}
     for kind in ("data", "lineage", "rejects"):
         for path in sorted((folder.path / kind).rglob("*")):
@@ -103,14 +105,13 @@ class _Look:
     opens: bool = False
 
 
-def _look(folder: DatasetFolder, entry: dict[str, Any], hashes: bool) -> _Look:
-    path = folder.path / entry["path"]
+def _look(folder: DatasetFolder, entry: dict[str, Any], path: Path, hashed: Future[str] | None) -> _Look:
     if not path.is_file():
         return _Look(absent="is missing")
     fault, opens = _fault(folder, entry, path)
-    if not hashes:
+    if hashed is None:
         return _Look(broken=fault, opens=opens)
-    digest = sha256(path)
+    digest = hashed.result()
     if digest == entry["sha256"]:
         return _Look(broken=fault, sha256=digest, opens=opens)
     changed = f"has sha256 {digest[:12]}..., built was {entry['sha256'][:12]}..."

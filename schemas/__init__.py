@@ -9,6 +9,8 @@ import os
 # is told to use AVX2. With AVX-512 it also computes other last digits (of logarithms), so that a build would depend on
 # the processor. NumPy reads this when it is first imported: every process that builds must have imported this before.
 os.environ["NPY_DISABLE_CPU_FEATURES"] = "X86_V4"
+# A second thread of linear algebra would change last digits too, and spins while it has nothing to do.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from schemas.audits import Attribute, Audit, Show
 from schemas.checks import Alike, Check, CheckSet, Figure, Plot, Severity, Strange, Unique, View

@@ -15,6 +15,7 @@ from quality.near.audio import Sounds
 from quality.near.pictures import Pictures
 from quality.near.rows import Other, Rows, connection, of_other, of_table
 from quality.near.sets import Sets
+from quality.near.shingles import distinct
 from quality.near.store import Pairs, Searcher
 from quality.near.strokes import Drawings
 from schemas import Alike, Check, Figure, GoldsmithError, Severity
@@ -140,7 +141,7 @@ def _report(ledger: Ledger, alike: Alike, rows: Rows, theirs: Sequence[tuple[Oth
 
     def said(best: _Best, of: Rows, word: Callable[[int, int, str], str]) -> list[tuple[str, str]]:
         failing = np.flatnonzero(best.row >= 0)
-        names, likes = rows.ids(failing), of.ids(np.unique(best.row[failing]))
+        names, likes = rows.ids(failing), of.ids(distinct(best.row[failing]))
         return [
             (names[row], f"{word(row, like, likes[like])} ({_percent(best.like[row])} %)")
             for row, like in zip(failing.tolist(), best.row[failing].tolist(), strict=True)

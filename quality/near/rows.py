@@ -109,7 +109,7 @@ class Rows:
         """Numbers and values, in any order."""
         query = f"SELECT n, v FROM ({self.source}) AS rows JOIN _alike USING (id, place)"
         for batch in self.con.sql(query).to_arrow_reader(_BATCH_ROWS):
-            yield np.array(batch.column(0).to_numpy(zero_copy_only=False), np.int64), batch.column(1)
+            yield np.from_dlpack(batch.column(0)).astype(np.int64), batch.column(1)
 
     def ids(self, numbers: np.ndarray) -> dict[int, str]:
         """The ids of some rows."""

@@ -47,7 +47,7 @@ def table_of(
     if unknown:
         raise GoldsmithError(f"[{where} > columns > {unknown[0]}] is unknown: the keys are {', '.join(sorted(_KEYS))}")
     names = {**defaults, **assay.columns}
-    table = read_table(text, where, [*names.values(), *assay.replicates, *assay.filters])
+    table = read_table(text, where, [*names.values(), *assay.replicates, *assay.filters], others=False)
     for column, wanted in assay.filters.items():
         if not isinstance(wanted, dict):
             table = table.filter(pl.col(column).is_in(wanted if isinstance(wanted, list) else [wanted]))
@@ -69,7 +69,6 @@ def finished(
         given = variant.get(column)
         made[column] = pl.lit(None, COLUMNS[column]) if given is None else given
     made["raw"] = number(names["score"])
-    made["score"] = made["raw"]
     for column in _OPTIONAL:
         made[column] = number(names[column]) if column in names else pl.lit(None, pl.Float64)
     if assay.replicates:
@@ -78,7 +77,7 @@ def finished(
         made["label"] = pl.col(names["replicate"])
         made["replicates"] = pl.concat_list([number(names["score"])]).list.drop_nulls()
         if "average" in names:  # published beside each replicate, from values that are not rounded
-            made["raw"] = made["score"] = pl.when(made["raw"].is_not_null()).then(number(names["average"]))
+            made["raw"] = pl.when(made["raw"].is_not_null()).then(number(names["average"]))
     else:
         made["replicates"] = pl.lit(None, COLUMNS["replicates"])
     made["text"] = pl.col(names["score"])
@@ -106,7 +105,7 @@ def _with_value_reason(records: pl.DataFrame) -> pl.DataFrame:
     if bad:
         reason = pl.when(pl.col("text").is_in(bad)).then(pl.lit("bad_score"))
     reason = pl.when("filtered").then(pl.lit("filtered")).otherwise(reason)
-    return records.with_columns(value_reason=reason).drop("text", "filtered")
+    return records.with_columns(value_reason=reason, score="raw").drop("text", "filtered")
 
 
 def words(column: str, separator: str) -> dict[str, pl.Expr]:
