@@ -16,8 +16,10 @@ from quality import sql
 from quality.connect import Session
 from schemas import Int, Table
 
-BATCH_ROWS = 131_072
-_NULL = -(2**63)
+BATCH_ROWS = 32_768
+_PARTS = 8  # a power of two
+NULL = -(2**63)
+"""Stands for a missing integer."""
 
 
 class Suspects(NamedTuple):
@@ -45,7 +47,7 @@ def find_suspects(session: Session, table: Table, columns: tuple[str, ...]) -> s
     query = f"CREATE OR REPLACE TEMP TABLE _suspect AS SELECT unnest(from_json(?, '[\"{kind}\"]')) AS h"
     session.con.execute(query, [json.dumps(known.values.tolist())])
     # By a plain column DuckDB can skip what it need not read.
-    plain = is_number(table, known.by) and not np.any(known.values == _NULL)
+    plain = is_number(table, known.by) and not np.any(known.values == NULL)
     return f"{sql.name(known.by[0]) if plain else row_hash(table, known.by)} IN (FROM _suspect)"
 
 
@@ -58,7 +60,7 @@ def row_hash(table: Table, columns: tuple[str, ...]) -> str:
     """A 64-bit number in SQL that is equal for rows with equal `columns`. An integer is its own hash: keys that are
     numbers often stand in order, and then cost no sort."""
     if is_number(table, columns):
-        return f"coalesce({sql.name(columns[0])}::BIGINT, {_NULL})"
+        return f"coalesce({sql.name(columns[0])}::BIGINT, {NULL})"
     return f"hash({sql.names(columns)})"
 
 
@@ -68,12 +70,16 @@ def id_hash(table: Table) -> str:
 
 
 class Numbers:
-    """64-bit numbers that arrive in batches, in one array of 8 bytes each."""
+    """64-bit numbers that arrive in batches, in one array: of 4 bytes each where they are known to lie within 2**32.
 
-    def __init__(self, rows: int, buffers: list[np.ndarray]) -> None:
-        # Fresh memory costs as much as reading an integer column; a buffer that fits is used again.
-        fit = [index for index, buffer in enumerate(buffers) if len(buffer) >= rows]
-        self._memory = buffers.pop(fit[0]) if fit else np.empty(rows, np.int64)
+    Args:
+        buffers: memory that is free; fresh memory costs as much as reading an integer column.
+        bounds: the least and the greatest number, where they are known.
+    """
+
+    def __init__(self, rows: int, buffers: list[np.ndarray], bounds: tuple[int, int] | None = None) -> None:
+        self._base = bounds[0] if bounds and width(bounds) == 4 else None
+        self._memory = _memory(rows, np.int64 if self._base is None else np.uint32, buffers)
         self._buffers = buffers
         self._type = np.dtype(np.int64)
         self._end = 0
@@ -84,51 +90,116 @@ class Numbers:
         values = np.from_dlpack(part)  # `to_numpy` imports pandas, which takes longer than many a check
         self._type = values.dtype
         values = values.view(np.int64)  # the order does not matter, and equal bits are equal either way
-        self._memory[self._end : self._end + len(values)] = values
+        place = slice(self._end, self._end + len(values))
+        if self._base is None:
+            self._memory[place] = values
+        else:
+            np.subtract(values, self._base, out=self._memory[place], casting="unsafe")
         self._end += len(values)
         self._descents += int(np.count_nonzero(values[1:] < values[:-1]))
 
-    @property
-    def values(self) -> np.ndarray:
-        """The numbers, of shape (rows,), in the order they came."""
-        return self._memory[: self._end].view(self._type)
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """The numbers at some places, in the order they came."""
+        return self._whole(self._memory[: self._end][places])
 
     def sorted(self) -> np.ndarray:
-        """The numbers in order; `values` are in order from then on, too."""
-        values = self._memory[: self._end]
-        # The stable sort merges runs that are in order already, and is several times slower where there are none.
-        values.sort(kind="stable" if self._descents * 100 < len(values) else "quicksort")
-        return self.values
+        """The numbers in order; there are no places from then on."""
+        return self._whole(self._sorted())
 
     def repeated(self) -> np.ndarray:
         """Each number that occurs more than once, once; sorts."""
-        values = self.sorted()
-        twice = values[1:][values[1:] == values[:-1]]
-        return twice[np.append(True, twice[1:] != twice[:-1])[: len(twice)]]
-
-    def repeated_places(self) -> np.ndarray:
-        """Where in `values` the numbers are that occur more than once: int64 of shape (places,). Nothing is moved: half
-        of each number is sorted, and the few that agree in it are looked at whole."""
-        halves = self._memory[: self._end].view(np.uint32)[::2]
-        ordered = np.sort(halves)
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        del ordered
-        bits = min(24, max(16, int(len(twice) * 64).bit_length()))
-        marked = np.zeros(1 << bits, bool)
-        marked[twice >> np.uint32(32 - bits)] = True
-        starts = range(0, len(halves), BATCH_ROWS)
-        places = [
-            start + np.flatnonzero(marked[halves[start : start + BATCH_ROWS] >> np.uint32(32 - bits)])
-            for start in starts
-        ]
-        found = np.concatenate(places) if places else np.empty(0, np.int64)
-        found = found[np.argsort(self._memory[found], kind="stable")]
-        again = self._memory[found[1:]] == self._memory[found[:-1]]
-        return found[np.append(again, False) | np.insert(again, 0, False)] if len(found) else found
+        return self._whole(_twice(self._sorted()))
 
     def release(self) -> None:
         """Give the memory to the next scan; the numbers are gone."""
-        self._buffers.append(self._memory)
+        self._buffers.append(self._memory.view(np.uint8))
+
+    def _sorted(self) -> np.ndarray:
+        values = self._memory[: self._end]
+        # The stable sort merges runs that are in order already, and is several times slower where there are none.
+        values.sort(kind="stable" if self._descents * 100 < len(values) else "quicksort")
+        return values
+
+    def _whole(self, values: np.ndarray) -> np.ndarray:
+        return values.view(self._type) if self._base is None else values.astype(np.int64) + self._base
+
+
+class Hashes:
+    """40 bits each of hashes that arrive in batches: enough where the few rows that agree in them are compared.
+
+    Args:
+        buffers: memory that is free, as for `Numbers`.
+    """
+
+    WIDTH = 5
+    """Bytes a row."""
+
+    def __init__(self, rows: int, buffers: list[np.ndarray]) -> None:
+        self._low, self._high = (_memory(rows, kind, buffers) for kind in (np.uint32, np.uint8))
+        self._buffers = buffers
+        self._end = 0
+
+    def add(self, part: pa.Array) -> None:
+        """Take a batch of uint64 without nulls."""
+        values = np.from_dlpack(part)
+        place = slice(self._end, self._end + len(values))
+        self._low[place] = values
+        np.right_shift(values, np.uint64(32), out=self._high[place], casting="unsafe")
+        self._end += len(values)
+
+    def repeated_places(self) -> np.ndarray:
+        """Where the hashes are that occur more than once, in the order they came: int64 of shape (places,). 32 bits of
+        each are sorted, part by part, and the few that agree in them are looked at again."""
+        low, high = self._low[: self._end], self._high[: self._end]
+        twice = np.concatenate([_repeated(self._part(part)) for part in range(_PARTS)])
+        bits = min(24, max(16, int(len(twice) * 64).bit_length()))
+        marked = np.zeros(1 << bits, bool)
+        marked[twice >> np.uint32(32 - bits)] = True
+        places = [
+            start + np.flatnonzero(marked[low[start : start + BATCH_ROWS] >> np.uint32(32 - bits)])
+            for start in range(0, len(low), BATCH_ROWS)
+        ]
+        found = np.concatenate(places) if places else np.empty(0, np.int64)
+        values = high[found].astype(np.int64) << 32 | low[found]
+        order = np.argsort(values, kind="stable")
+        found, values = found[order], values[order]
+        again = values[1:] == values[:-1]
+        return found[np.append(again, False) | np.insert(again, 0, False)] if len(found) else found
+
+    def _part(self, part: int) -> np.ndarray:
+        """The lower halves of the hashes of a part. (`compress` takes half the time of an index, and memory: so block
+        by block.)"""
+        blocks = [slice(start, min(start + BATCH_ROWS, self._end)) for start in range(0, max(1, self._end), BATCH_ROWS)]
+        last = np.uint8(_PARTS - 1)
+        return np.concatenate([np.compress(self._high[at] & last == part, self._low[at]) for at in blocks])
+
+    def release(self) -> None:
+        """Give the memory to the next scan; the hashes are gone."""
+        self._buffers += [self._low.view(np.uint8), self._high]
+
+
+def _repeated(values: np.ndarray) -> np.ndarray:
+    """Numbers in any order that occur more than once, each once; sorts them in place."""
+    values.sort()
+    return _twice(values)
+
+
+def _twice(ordered: np.ndarray) -> np.ndarray:
+    """Those of ordered numbers that occur more than once, each once."""
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    return twice[np.append(True, twice[1:] != twice[:-1])[: len(twice)]]
+
+
+def width(bounds: tuple[int, int]) -> int:
+    """The bytes that `Numbers` takes for each number within bounds."""
+    return 4 if bounds[1] - bounds[0] < 2**32 else 8
+
+
+def _memory(rows: int, kind: type[np.generic], buffers: list[np.ndarray]) -> np.ndarray:
+    """An array of at least `rows` numbers: memory that is free, or else fresh."""
+    size = np.dtype(kind).itemsize
+    fit = [index for index, buffer in enumerate(buffers) if len(buffer) >= rows * size and len(buffer) % size == 0]
+    return buffers.pop(fit[0]).view(kind) if fit else np.empty(rows, kind)
 
 
 def collected(session: Session, source: str, rows: int) -> Numbers:

@@ -13,7 +13,7 @@ from quality.connect import Session
 from quality.constraints import Constraint, table_constraints
 from quality.digest import Digest
 from quality.ledger import Ledger
-from quality.repeats import BATCH_ROWS, Numbers, Suspects, id_hash, is_number, row_hash
+from quality.repeats import BATCH_ROWS, NULL, Hashes, Numbers, Suspects, id_hash, is_number, row_hash, width
 from schemas import Table
 
 _HELD_ROWS = 20_000
@@ -29,13 +29,11 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
     constraints = table_constraints(table)
     source = session.raw.get(table.name, table.name)
     (rows,) = session.one(f"SELECT count(*) FROM {sql.name(source)}")
-    fit = 0 if table.name in session.raw else session.sort_bytes // max(1, rows * 8)
-    hashed = list(dict.fromkeys(hashed))[:fit]
-    if not constraints and not hashed and not ids:
+    collected = {} if table.name in session.raw else _collected(session, table, rows, hashed)
+    if not constraints and not collected and not ids:
         return
-    hashes = [row_hash(table, columns) for columns in hashed] + [id_hash(table)] * ids
+    hashes = [row_hash(table, columns) for columns in collected] + [id_hash(table)] * ids
     found = Digest()
-    collected = {columns: Numbers(rows, session.buffers) for columns in hashed}
     with ledger.together(table, [constraint.check for constraint in constraints]) as add:
         held: list[str] = []
         for batch in session.con.sql(_query(table, source, constraints, hashes)).to_arrow_reader(BATCH_ROWS):
@@ -54,19 +52,46 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
         session.ids[table.name] = found
 
 
-def _remember(session: Session, table: Table, collected: dict[tuple[str, ...], Numbers]) -> None:
-    """Keep what repeats. A row is known by its key where that is a number: DuckDB then decodes texts of few rows."""
-    keys = collected.pop(table.key, None)
+def _collected(
+    session: Session, table: Table, rows: int, hashed: list[tuple[str, ...]]
+) -> dict[tuple[str, ...], Numbers | Hashes]:
+    """What is to be collected of a scan, as far as the memory budget goes.
+
+    Where the key is a number, a row is known by it: 40 bits of a hash are enough then, and DuckDB decodes texts of few
+    rows when they are compared.
+    """
+    hashed = list(dict.fromkeys(hashed))
+    room = session.sort_bytes // max(1, rows)
+    if table.key in hashed and is_number(table, table.key):
+        bounds = _bounds(session, table)
+        if room >= width(bounds) + Hashes.WIDTH:
+            others = [columns for columns in hashed if columns != table.key]
+            others = others[: (room - width(bounds)) // Hashes.WIDTH]
+            hashes = {columns: Hashes(rows, session.buffers) for columns in others}
+            return {**hashes, table.key: Numbers(rows, session.buffers, bounds)}
+    return {columns: Numbers(rows, session.buffers) for columns in hashed[: room // 8]}
+
+
+def _bounds(session: Session, table: Table) -> tuple[int, int]:
+    """The least and the greatest key; DuckDB takes them from the files' footers."""
+    key = sql.name(table.key[0])
+    low, high, missing = session.one(
+        f"SELECT min({key}), max({key}), count(*) - count({key}) FROM {sql.name(table.name)}"
+    )
+    return (NULL if missing else low or 0, high or 0)
+
+
+def _remember(session: Session, table: Table, collected: dict[tuple[str, ...], Numbers | Hashes]) -> None:
+    """Keep what repeats."""
+    keys = collected.get(table.key)
     for columns, numbers in collected.items():
-        if keys is not None and is_number(table, table.key):
-            suspects = Suspects(table.key, keys.values[numbers.repeated_places()])
-        else:
+        if isinstance(numbers, Numbers):
             suspects = Suspects(columns, numbers.repeated())
+        else:
+            assert isinstance(keys, Numbers)
+            suspects = Suspects(table.key, keys.at(numbers.repeated_places()))
         session.suspects[table.name, columns] = suspects
         numbers.release()
-    if keys is not None:
-        session.suspects[table.name, table.key] = Suspects(table.key, keys.repeated())
-        keys.release()
 
 
 def _query(table: Table, source: str, constraints: list[Constraint], hashes: list[str]) -> str:

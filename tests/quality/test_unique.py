@@ -16,7 +16,7 @@ from quality_folders import failing, results, write_folder
 
 from quality.connect import add_views, opened
 from quality.ledger import Ledger
-from quality.repeats import Numbers, find_suspects
+from quality.repeats import Hashes, Numbers, find_suspects
 from quality.run import check
 from quality.scan import check_constraints
 from schemas import CheckSet, Column, Dataset, GoldsmithError, Int, Label, Table, Text, Unique
@@ -155,17 +155,37 @@ def test_sorting_suspects_whom_grouping_suspects(rows, columns):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 6), max_size=40), st.lists(st.integers(0, 3), min_size=40, max_size=40), st.booleans())
-def test_places_of_repeated_numbers(low, high, many):
-    """Numbers that agree in their lower halves only are none that repeat."""
-    values = np.array(low, np.uint64) * 977 + (np.array(high[: len(low)], np.uint64) << np.uint64(40))
+def test_places_of_repeated_hashes(low, high, many):
+    """Hashes that agree in their lower halves only are none that repeat."""
+    values = np.array(low, np.uint64) * 977 + (np.array(high[: len(low)], np.uint64) << np.uint64(37))
     if many:
         values = np.concatenate([values, np.arange(2**33, 2**33 + 1000, dtype=np.uint64)])
-    numbers = Numbers(len(values), [])
+    numbers = Hashes(len(values), [])
     numbers.add(pa.array(values))
-    places = numbers.repeated_places()
     counts = Counter(values.tolist())
-    assert sorted(places.tolist()) == [place for place, value in enumerate(values.tolist()) if counts[value] > 1]
-    assert sorted(numbers.repeated().tolist()) == sorted(value for value, n in counts.items() if n > 1)
+    expected = [place for place, value in enumerate(values.tolist()) if counts[value] > 1]
+    assert sorted(numbers.repeated_places().tolist()) == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3) | st.integers(2**31, 2**31 + 3)),
+    st.booleans(),
+    st.sampled_from([np.int64, np.uint64]),
+)
+def test_repeated_numbers(values, bounded, kind):
+    """Numbers within known bounds take half the memory, and are the same."""
+    values = values if kind == np.int64 else [value % 2**64 for value in values]
+    free: list[np.ndarray] = []
+    for _ in range(2):  # the second time in the memory of the first
+        bounds = (min(values, default=0), max(values, default=0)) if bounded and kind == np.int64 else None
+        numbers = Numbers(len(values), free, bounds)
+        numbers.add(pa.array(values[:7], pa.from_numpy_dtype(kind)))
+        numbers.add(pa.array(values[7:], pa.from_numpy_dtype(kind)))
+        places = np.arange(len(values))[::3]
+        assert numbers.at(places).tolist() == values[::3]
+        assert sorted(numbers.repeated().tolist()) == sorted(v for v, n in Counter(values).items() if n > 1)
+        numbers.release()
 
 
 def test_many_repeats_are_all_kept_above_the_budget_too(folder):
