@@ -41,14 +41,14 @@ def resolve(records: pl.DataFrame, reference: Reference, assay: AssayEntry) -> p
         The records with `mutant`, `kind`, `n_mut`, `start` (first position), `hgvs_pro`, `ref_site`, `mutated` (the
         sequence, only of records with several changes) and the final `reason` and `message`.
     """
+    if records["tokens"].null_count() == records.height:
+        return _resolve_columns(records, reference, assay)
     whole = pl.col("tokens").is_not_null() & (pl.col("tokens").list.len() == 0) & pl.col("reason").is_null()
     records = records.with_columns(
         reason=pl.when(whole).then(pl.lit("wild_type")).otherwise("reason"),
         message=pl.when(whole).then(pl.lit("the whole wild type: it names no site")).otherwise("message"),
     )
     several = pl.col("tokens").is_not_null() & (pl.col("tokens").list.len() > 0)
-    if records["tokens"].null_count() == records.height:
-        return _resolve_columns(records, reference, assay)
     one = _resolve_columns(records.filter(~several), reference, assay)
     substitutions, rest = _resolve_substitutions(records.filter(several), reference, assay)
     rest = _resolve_tokens(rest, reference, assay)

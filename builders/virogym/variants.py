@@ -55,7 +55,7 @@ def _merge(records: pl.DataFrame, replicates: bool) -> pl.DataFrame:
     label = pl.coalesce("label", words)
     records = records.with_columns(turn=pl.int_range(pl.len()).over("mutant", label))
     first = ("kind", "n_mut", "start", "hgvs_pro", "ref_site", "mutated")
-    own = pl.when(pl.col("replicates").is_null()).then(pl.concat_list("raw")).otherwise("replicates")
+    own = pl.when(pl.col("replicates").is_null()).then(pl.concat_arr("raw").arr.to_list()).otherwise("replicates")
     count = pl.col("replicates").list.len().sum() if replicates else pl.col("n_rep").sum()
     rows = records.with_columns(own=own).group_by("mutant", "turn", maintain_order=True).agg(
         pl.col("line").first(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -72,10 +72,10 @@ def finished(
     for column in _OPTIONAL:
         made[column] = number(names[column]) if column in names else pl.lit(None, pl.Float64)
     if assay.replicates:
-        made["replicates"] = pl.concat_list([number(column) for column in assay.replicates]).list.drop_nulls()
+        made["replicates"] = _listed(assay.replicates)
     elif "replicate" in names:
         made["label"] = pl.col(names["replicate"])
-        made["replicates"] = pl.concat_list([number(names["score"])]).list.drop_nulls()
+        made["replicates"] = _listed([names["score"]])
         if "average" in names:  # published beside each replicate, from values that are not rounded
             made["raw"] = pl.when(made["raw"].is_not_null()).then(number(names["average"]))
     else:
@@ -83,6 +83,12 @@ def finished(
     made["text"] = pl.col(names["score"])
     made["filtered"] = _filtered(assay)
     return _with_value_reason(table.select(**made))
+
+
+def _listed(columns: Sequence[str]) -> pl.Expr:
+    """The numbers in some columns of a row. (`concat_list` and `drop_nulls` say the same and take six times as long.)"""
+    numbers = pl.concat_arr([number(column) for column in columns])
+    return numbers.arr.to_list().list.filter(pl.element().is_not_null())
 
 
 def _filtered(assay: AssayEntry) -> pl.Expr:
