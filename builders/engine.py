@@ -23,7 +23,9 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, cast
 
-from builders.libraries import ENVIRONMENT, numpy_is_told, one_blas_thread
+from threadpoolctl import threadpool_limits
+
+from builders.libraries import ENVIRONMENT, numpy_is_told
 from builders.stop import stop, stoppable
 from schemas import GoldsmithError
 
@@ -70,7 +72,7 @@ def run(
     """
     with stoppable(signal.SIGINT, signal.SIGTERM):
         if workers == 1 and numpy_is_told():
-            with one_blas_thread():
+            with threadpool_limits(1, "blas"):  # sums depend on how many there are
                 for index, item in enumerate(items):
                     yield attempt(work, index, item, report)
         elif items:

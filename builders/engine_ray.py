@@ -17,6 +17,8 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from builders.engine import (
     ATTEMPTS,
     PATIENCE_S,
@@ -25,7 +27,7 @@ from builders.engine import (
     attempt,
     pickled,
 )
-from builders.libraries import ENVIRONMENT, one_blas_thread
+from builders.libraries import ENVIRONMENT
 from builders.stop import stoppable
 from schemas import GoldsmithError
 
@@ -130,7 +132,7 @@ class _News:
 
 
 def _task(work: bytes, index: int, item: Any, news: Any) -> Outcome:
-    with one_blas_thread(), stoppable(signal.SIGINT):  # By SIGINT, Ray cancels.
+    with threadpool_limits(1, "blas"), stoppable(signal.SIGINT):  # By SIGINT, Ray cancels.
         return attempt(_loaded(work), index, item, news.tell.remote)
 
 

@@ -3,7 +3,6 @@ given back."""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 _AVX512 = "X86_V4"
@@ -21,12 +20,3 @@ def numpy_is_told() -> bool:
 
     extensions: Any = np.show_config(mode="dicts")
     return _AVX512 not in extensions.get("SIMD Extensions", {}).get("found", ())
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Sums in BLAS depend on its number of threads: workers have one, and so has this process while it works."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return nullcontext()
-    return threadpool_limits(1, user_api="blas")
