@@ -120,7 +120,8 @@ class Alike:
 
     It is reported as `<name>` (rows nearly like an earlier one), `<name>.leakage` (rows nearly like one of an earlier
     split), `<name>.compared` (how many rows were compared, and why not the others) and, for each dataset or evaluation
-    set that a run is given to compare with, `<name>.in.<other>`.
+    set that a run is given to compare with, `<name>.in.<other>` (of a file `exam`, or `exam:question` where the column
+    was named).
 
     Attributes:
         column: of the `kind`.
@@ -130,8 +131,8 @@ class Alike:
         leak: severity of copies in two splits.
         least: how alike rows must be, more than 0 and at most 1, where not the kind's own `quality.near.check.LEAST`: a
             number, or an expression in SQL over the tables that gives it (a threshold in the data).
-        never_in: evaluation sets, by the name of their file or dataset, that no row may be in: there a copy blocks, and
-            a run that is not given them says so.
+        never_in: evaluation sets, by the name of their file (`exam`, whatever the column) or dataset, that no row may
+            be in: there a copy blocks, and a run that is not given them says so.
         needs: as in `Check`.
     """
 

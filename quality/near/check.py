@@ -158,10 +158,10 @@ def _report(ledger: Ledger, alike: Alike, rows: Rows, theirs: Sequence[tuple[Oth
         ledger.listed(_leakage(alike), said(search.leaked, rows, leaked))
     for (other, its), best in zip(theirs, search.outside, strict=True):
         found = said(best, its, lambda _row, _like, name, where=other.name: f"like row {name} of {where}")
-        ledger.listed(_inside(alike, other.name), found)
+        ledger.listed(_inside(alike, other), found)
     for name in alike.never_in:
-        if name not in [other.name for other, _ in theirs]:
-            ledger.skip(_inside(alike, name), f"{name} was not given: check with --against")
+        if name not in [other.of for other, _ in theirs]:
+            ledger.skip(_inside(alike, Other(name)), f"{name} was not given: check with --against")
     _compared(ledger, alike, search.searcher, rows.count)
 
 
@@ -197,11 +197,11 @@ def _leakage(alike: Alike) -> Check:
     return Check(f"{alike.name}.leakage", meaning, alike.leak, alike.table, _shown(alike), alike.needs, alike.advice)
 
 
-def _inside(alike: Alike, other: str) -> Check:
-    severity: Severity = "block" if other in alike.never_in else alike.severity
+def _inside(alike: Alike, other: Other) -> Check:
+    severity: Severity = "block" if other.of in alike.never_in else alike.severity
     advice = "What a model is trained on must not be in what it is tested with: leave these rows out of either."
-    meaning = f"No row is nearly like one of {other}"
-    return Check(f"{alike.name}.in.{other}", meaning, severity, alike.table, _shown(alike), alike.needs, advice)
+    meaning = f"No row is nearly like one of {other.name}"
+    return Check(f"{alike.name}.in.{other.name}", meaning, severity, alike.table, _shown(alike), alike.needs, advice)
 
 
 def _shown(alike: Alike) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import duckdb
@@ -30,16 +31,21 @@ class Other:
     """Something to compare with.
 
     Attributes:
-        name: of the dataset, or of the file without its ending.
+        of: the dataset, or the file without its ending: what `never_in` names.
         folder, alikes: of a dataset, and what it says is alike in it.
         file, column: of an evaluation set; without a column, its only one of text.
     """
 
-    name: str
+    of: str
     folder: DatasetFolder | None = None
     alikes: tuple[Alike, ...] = ()
     file: Path | None = None
     column: str = ""
+
+    @property
+    def name(self) -> str:
+        """What checks and findings call it: `exam`, or `exam:question` where the column of a file was named."""
+        return f"{self.of}:{self.column}" if self.column else self.of
 
     @classmethod
     def of_dataset(cls, folder: DatasetFolder, checks: CheckSet) -> Other:
@@ -227,17 +233,18 @@ def connection(session: Session) -> duckdb.DuckDBPyConnection:
 
 
 def refuse_repeated(others: Sequence[Other]) -> None:
-    """Refuse two things to compare with of one name: checks bear it, and rows found would be counted twice.
+    """Refuse two things to compare with of one name, but for two columns of a file: checks bear it, and rows found
+    would be counted twice.
 
     Raises:
         GoldsmithError: a name is there twice.
     """
-    names = [other.name for other in others]
-    for name in names:
-        if names.count(name) > 1:
+    for first, second in combinations(others, 2):
+        columns = {first.column, second.column} if first.file == second.file else set()
+        if first.of == second.of and ("" in columns or len(columns) < 2):
             raise GoldsmithError(
-                f"[--against {name}] is given {names.count(name)} times: give it once; check against another one of "
-                "that name in another run, or rename its file"
+                f"[--against {first.of}] is given twice: give it once, or each column of a file as FILE:COLUMN; check "
+                "against another one of that name in another run, or rename its file"
             )
 
 

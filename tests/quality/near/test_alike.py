@@ -170,7 +170,20 @@ def test_rows_of_an_evaluation_set_are_found(folder, tmp_path):
     lines.write_text(f'{{"q": "{text(3)}", "a": "x"}}\n')
     made, report = run(folder, "text", rows, [], against=[Other.of_file(f"{lines}:q")], never_in=("exam", "bar"))
     assert not report.passed
+    assert failing(made) == {"copies.in.exam:q": ["a3"]}
     assert results(report)["copies.in.bar"].status == "not_applicable"
+
+
+def test_two_columns_of_an_evaluation_set_are_checked_apart(folder, tmp_path):
+    rows = [row(f"a{seed}", text(seed)) for seed in range(5)]
+    file = tmp_path / "exam.parquet"
+    pq.write_table(pa.table({"q": [text(77), replaced(text(3))], "a": [text(1), text(78)]}), file)
+    against = [Other.of_file(f"{file}:{column}") for column in "qa"]
+    made, report = run(folder, "text", rows, [], against=against, never_in=("exam",))
+    assert failing(made) == {"copies.in.exam:q": ["a3"], "copies.in.exam:a": ["a1"]}
+    assert "like row 1 of exam:a" in results(report)["copies.in.exam:a"].examples[0][1]
+    assert {results(report)[f"copies.in.exam:{column}"].severity for column in "qa"} == {"block"}
+    assert "copies.in.exam" not in results(report)
 
 
 def test_ids_of_another_dataset_are_named_as_they_are_written(folder):
@@ -196,11 +209,9 @@ def test_a_name_to_compare_with_is_given_once(folder, tmp_path):
     files[1].parent.mkdir()
     for file in files:
         pq.write_table(pa.table({"q": [text(1)], "a": [text(2)]}), file)
-    for second in (f"{files[0]}:q", f"{files[0]}:a", f"{files[1]}:q"):
+    for second in (f"{files[0]}:q", f"{files[0]}", f"{files[1]}:q", f"{files[1]}:a"):
         against = [Other.of_file(f"{files[0]}:q"), Other.of_file(second)]
-        with pytest.raises(
-            GoldsmithError, match=r"^\[--against exam\] is given 2 times: give it once; .* rename its file$"
-        ):
+        with pytest.raises(GoldsmithError, match=r"^\[--against exam\] is given twice: give it once, .* its file$"):
             run(folder, "text", [row("a", text(1))], [], against=against)
 
 
