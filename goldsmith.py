@@ -51,9 +51,9 @@ def main() -> None:
     metavar="OTHER",
     help="Look for near copies of rows in it: a dataset folder, a release, or an evaluation set, FILE:COLUMN.",
 )
-@click.option("--memory", default="2GB", show_default=True, help="Memory before DuckDB spills to disk.")
+@click.option("--memory", help="Memory before DuckDB spills to disk (default: GOLDSMITH_MEMORY, or 2GB).")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def check(folder: Path, previous: Path | None, against: tuple[str, ...], memory: str, as_json: bool) -> None:
+def check(folder: Path, previous: Path | None, against: tuple[str, ...], memory: str | None, as_json: bool) -> None:
     """Check a dataset; exit 1 if a blocking check fails.
 
     Writes quality/findings.parquet (every failing key), quality/report.json and quality/report.html.
@@ -82,7 +82,7 @@ def _check(
     dataset: DatasetFolder,
     builder: Builder,
     previous: Path | None = None,
-    memory: str = "2GB",
+    memory: str | None = None,
     against: Sequence[str] = (),
 ) -> Any:
     from quality import report_html, run

@@ -18,6 +18,7 @@ extension is fetched, no other file. A table of a dataset may not bear a name of
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ import pyarrow as pa
 
 from quality import json_text, sql
 from quality.digest import Digest
-from quality.failures import said_if_short
+from quality.failures import MEMORY, said_if_short
 from schemas import Dataset, DatasetFolder, GoldsmithError, Table
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
@@ -102,19 +103,28 @@ class Session:
 
 @contextmanager
 def opened(
-    folder: DatasetFolder, previous: DatasetFolder | None, *, memory_limit: str, threads: int | None
+    folder: DatasetFolder,
+    previous: DatasetFolder | None,
+    *,
+    memory_limit: str | None = None,
+    threads: int | None = None,
 ) -> Iterator[Session]:
-    """A session without views; what does not fit `memory_limit` spills into a folder beside the data.
+    """A session without views; what does not fit in memory spills into a folder beside the data.
+
+    Args:
+        memory_limit: for DuckDB, such as `2GB`; if not given, what `GOLDSMITH_MEMORY` says, else 2 GB.
+        threads: of DuckDB; all cores if not given.
 
     Raises:
-        GoldsmithError: `memory_limit` is none or too little, or the folder cannot be written to.
+        GoldsmithError: the memory is none or too little, or the folder cannot be written to.
     """
+    limit = (os.environ.get(MEMORY) or "2GB") if memory_limit is None else memory_limit
     try:
         spill = tempfile.TemporaryDirectory(prefix=".check-", dir=folder.path)
     except OSError as error:
         raise GoldsmithError(f"[{folder.path}] cannot be written to ({error.strerror}): check a copy of it") from None
-    with spill as spill_path, said_if_short(folder.path, memory_limit):
-        con = _connect(folder, previous, Path(spill_path), memory_limit, threads)
+    with spill as spill_path, said_if_short(folder.path, limit):
+        con = _connect(folder, previous, Path(spill_path), limit, threads)
         try:
             yield Session(con, folder, previous, _bytes(con) // 4, Path(spill_path))
         finally:

@@ -10,6 +10,9 @@ import duckdb
 
 from schemas import GoldsmithError
 
+MEMORY = "GOLDSMITH_MEMORY"
+"""The environment variable that says how much memory queries may take; `goldsmith check --memory` goes before it."""
+
 
 def reason(error: duckdb.Error) -> str:
     """DuckDB's message without the excerpt of the query.
@@ -32,4 +35,5 @@ def said_if_short(folder: Path, memory_limit: str) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise GoldsmithError(f"[{folder}] takes more memory than {memory_limit}: give more --memory") from None
+        more = f"give more with {MEMORY}, or --memory where the command has it"
+        raise GoldsmithError(f"[{folder}] takes more memory than {memory_limit}: {more}") from None

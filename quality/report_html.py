@@ -24,13 +24,13 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _GRAVITY = ("block", "drop", "warn", "info")
 
 
-def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_limit: str = "2GB") -> Path:
+def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_limit: str | None = None) -> Path:
     """Write the page of `report`, with the dataset's own plots; these see the view `findings` too (schemas.folder).
 
     Raises:
         GoldsmithError: a plot's SQL does not run.
     """
-    with opened(folder, None, memory_limit=memory_limit, threads=None) as session:
+    with opened(folder, None, memory_limit=memory_limit) as session:
         add_views(session, examine(folder, hashes=False).unreadable)
         add_own_views(session, checks.views)
         session.con.execute(f"CREATE VIEW findings AS FROM {sql.files([str(folder.findings.resolve())])}")

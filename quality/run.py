@@ -47,7 +47,7 @@ def check(
     checks: CheckSet,
     *,
     previous: DatasetFolder | None = None,
-    memory_limit: str = "2GB",
+    memory_limit: str | None = None,
     threads: int | None = None,
     groups: Collection[str] = GROUPS,
     against: Sequence[Other] = (),
@@ -56,7 +56,7 @@ def check(
 
     Args:
         previous: an earlier release to compare with.
-        memory_limit: for DuckDB, which spills beside the data above it.
+        memory_limit: as in `quality.connect.opened`.
         threads: of DuckDB; all cores if not given.
         groups: some of `GROUPS`. A partial run vouches for no file, so that no release can rest on it.
         against: other datasets and evaluation sets in which the rows of each `Alike` are looked for.

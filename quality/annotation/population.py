@@ -29,9 +29,9 @@ _OPTIONAL = ("stratum", "made_by", "answer")
 
 
 @contextmanager
-def session(folder: DatasetFolder, checks: CheckSet, *, memory_limit: str = "2GB") -> Iterator[Session]:
+def session(folder: DatasetFolder, checks: CheckSet) -> Iterator[Session]:
     """A connection with the dataset's tables and views."""
-    with opened(folder, None, memory_limit=memory_limit, threads=None) as open_session:
+    with opened(folder, None) as open_session:
         add_views(open_session, set())
         add_own_views(open_session, checks.views)
         yield open_session

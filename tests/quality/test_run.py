@@ -126,7 +126,8 @@ def test_memory_that_is_short_is_no_fault_of_the_files_or_the_checks(folder):
     for limit, checks in (("0GB", CheckSet()), ("1MB", CheckSet()), ("10MB", CheckSet((own,)))):
         with pytest.raises(GoldsmithError) as raised:
             check(made, checks, memory_limit=limit)
-        assert str(raised.value) == f"[{made.path}] takes more memory than {limit}: give more --memory"
+        said = f"takes more memory than {limit}: give more with GOLDSMITH_MEMORY, or --memory where the command has it"
+        assert str(raised.value) == f"[{made.path}] {said}"
 
 
 def test_names_of_the_checks_own_are_refused(folder):

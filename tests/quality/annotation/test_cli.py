@@ -157,10 +157,23 @@ def test_an_audit_that_was_changed_after_the_check_is_seen(
     assert "audit/topic/report.json is not the file that was checked" in refused.output
 
 
+def test_what_is_told_of_short_memory_helps(
+    judged: DatasetFolder, tmp_path: Path, declare: Callable[[Audit], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = "SELECT id AS item_id, string_agg(repeat(text, 500), '') AS text, label AS answer FROM texts, range(40) "
+    declare(dataclasses.replace(BY_NAME["topic"], sql=wide + "GROUP BY id, label"))
+    plan = ("audit", "plan", judged.path, "-a", BEN, "-o", tmp_path / "work")
+    monkeypatch.setenv("GOLDSMITH_MEMORY", "20MB")
+    assert "takes more memory than 20MB: give more with GOLDSMITH_MEMORY" in run(*plan, code=2).output
+    monkeypatch.setenv("GOLDSMITH_MEMORY", "2GB")
+    run(*plan)
+
+
 def test_mistakes_are_one_line(judged: DatasetFolder, tmp_path: Path, declare: Callable[[Audit], None]) -> None:
     declare(BY_NAME["topic"])
     wrong = run("audit", "plan", judged.path, "nothing", "-a", BEN, "-o", tmp_path / "work", code=2)
     assert "has no audit nothing: choose from topic" in wrong.output
+    assert "--annotator ''] is no name" in run("audit", "plan", judged.path, "-a", "", "-o", tmp_path, code=2).output
     assert "is no audit under way" in run("audit", "report", judged.path, tmp_path, code=2).output
     assert "there is no token" in run("audit", "push", tmp_path, "--url", "http://127.0.0.1:1", code=2).output
     run("audit", "plan", judged.path, "-a", BEN, "-o", tmp_path / "work")
