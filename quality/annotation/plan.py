@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import secrets
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,9 @@ def plan(
         salt: for pseudonyms; a new secret by default. Give that of an earlier audit to keep the pseudonyms.
 
     Raises:
-        GoldsmithError: no people, people twice, `out` is used, or the audit does not fit the data.
+        GoldsmithError: no people, one twice or without a name, `out` is used, or the audit does not fit the data.
     """
-    named = [name.strip().lower() for name in people]
-    if not named or len(set(named)) != len(named):
-        raise GoldsmithError("[audit plan] who judges? give each person once: --annotator NAME")
+    named = _named(people)
     if out.exists() and any(out.iterdir()):
         raise GoldsmithError(f"[{out}] is not empty: an audit is planned once; choose another folder")
     files = {file["path"]: file["sha256"] for file in folder.build["files"] if file["path"].startswith("data/")}
@@ -100,6 +99,26 @@ def plan(
 def _rank(seed: str, item_id: str) -> bytes:
     """A random order of items that depends on the seed and the id only, not on the order of rows."""
     return hashlib.sha256(f"{seed}/{item_id}".encode()).digest()
+
+
+_NO_LETTERS = ("Cc", "Cs", "Zl", "Zp")
+"""Control characters, halves of characters (bytes that are no UTF-8) and line ends, by `unicodedata.category`."""
+
+
+def _named(people: Sequence[str]) -> list[str]:
+    """The names as they are compared, in small letters, each a line of text that any file and server can hold."""
+    named = [name.strip().lower() for name in people]
+    if not named:
+        raise GoldsmithError("[audit plan] nobody judges: give each person with --annotator NAME")
+    for given, name in zip(people, named, strict=True):
+        place = f"[audit plan > --annotator {given!r}]"
+        if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
+            raise GoldsmithError(f"{place} is no name: give a person's e-mail address or name")
+        if odd := [letter for letter in name if unicodedata.category(letter) in _NO_LETTERS]:
+            raise GoldsmithError(f"{place} has {odd[0]!r} in it, which is no letter: leave it out")
+        if named.count(name) > 1:
+            raise GoldsmithError(f"{place} is given {named.count(name)} times: give each person once")
+    return named
 
 
 def _draw(audit: Audit, table: pa.Table, seed: str) -> tuple[list[Stratum], list[str]]:

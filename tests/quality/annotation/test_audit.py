@@ -130,14 +130,44 @@ def test_what_cannot_be_planned_says_why(judged: DatasetFolder, tmp_path: Path) 
     for number, (audit, message) in enumerate(wrong):
         with pytest.raises(GoldsmithError, match=message):
             make_plan(judged, CHECKS, audit, PEOPLE, tmp_path / str(number))
-    with pytest.raises(GoldsmithError, match="give each person once"):
-        make_plan(judged, CHECKS, topic, [ANN, ANN.upper()], tmp_path / "twice")
     make_plan(judged, CHECKS, topic, PEOPLE, tmp_path / "work")
     with pytest.raises(GoldsmithError, match="is not empty"):
         make_plan(judged, CHECKS, topic, PEOPLE, tmp_path / "work")
     with pytest.raises(GoldsmithError, match="has several audits: say which of topic, better"):
         choose(AUDITS, None, "judged")
     assert choose(AUDITS, "water", "judged").kind == "mask"
+
+
+@pytest.mark.parametrize(
+    ("people", "said"),
+    [
+        ([], "[audit plan] nobody judges: give each person with --annotator NAME"),
+        ([ANN, ""], "[audit plan > --annotator ''] is no name: give a person's e-mail address or name"),
+        ([" \t"], "[audit plan > --annotator ' \\t'] is no name: give a person's e-mail address or name"),
+        (["\u200b"], "[audit plan > --annotator '\\u200b'] is no name: give a person's e-mail address or name"),
+        ([BEN, ANN, f" {ANN.upper()}"], f"[audit plan > --annotator '{ANN}'] is given 2 times: give each person once"),
+        (["Ann\nBen"], "[audit plan > --annotator 'Ann\\nBen'] has '\\n' in it, which is no letter: leave it out"),
+        (
+            ["Ann\x1b[2J"],
+            "[audit plan > --annotator 'Ann\\x1b[2J'] has '\\x1b' in it, which is no letter: leave it out",
+        ),
+        (["Zo\udceb"], "[audit plan > --annotator 'Zo\\udceb'] has '\\udceb' in it, which is no letter: leave it out"),
+    ],
+)
+def test_people_without_a_proper_name_are_refused(
+    people: list[str], said: str, judged: DatasetFolder, tmp_path: Path
+) -> None:
+    with pytest.raises(GoldsmithError) as raised:
+        make_plan(judged, CHECKS, BY_NAME["topic"], people, tmp_path / "work")
+    assert str(raised.value) == said
+    assert not (tmp_path / "work").exists()
+
+
+def test_names_of_any_script_are_kept(judged: DatasetFolder, tmp_path: Path) -> None:
+    people = ["ঋত্বিক র\u200d্যাপ", 'O"Neil, <Ann> & co', "zoë"]
+    made = make_plan(judged, CHECKS, BY_NAME["topic"], people, tmp_path / "work")
+    assert list(made.people.values()) == [name.lower() for name in people]
+    assert Work(tmp_path / "work").plan().people == made.people
 
 
 # --- people
