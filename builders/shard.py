@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.api import Batch, Builder, Read, Reject, Shard
 from builders.disk import sync_folder, write_json
@@ -141,9 +142,13 @@ class _Content:
     def _lineage(self, where: str, table: Table, rows: pa.RecordBatch, batch: Batch) -> pa.RecordBatch:
         """A line for each row, followed by one for each record that was merged into it."""
         ids = table.row_ids(rows)
-        if ids.null_count:
-            raise GoldsmithError(f"[{where}] has a row without a key ({', '.join(table.key)}): reject it instead")
         places = pa.array(batch.places, pa.string()) if not isinstance(batch.places, pa.Array) else batch.places
+        if ids.null_count:
+            bare = pc.index(ids.is_valid(), False).as_py()
+            lacking = " and ".join(name for name in table.key if not rows.column(name)[bare].is_valid)
+            more = f", nor {ids.null_count - 1:,} more rows of the batch" if ids.null_count > 1 else ""
+            place = f"{where} > {batch.source} > {places[bare]}"
+            raise GoldsmithError(f"[{place}] has no {lacking}, which the key needs{more}: reject it instead")
         if batch.merged:
             into = np.array([index for index, _ in batch.merged])
             if into.min() < 0 or into.max() >= rows.num_rows:

@@ -313,7 +313,11 @@ GOOD = pa.RecordBatch.from_arrays(
     schema=READINGS.arrow,
 )
 TEXT_DAY = pa.RecordBatch.from_arrays([GOOD["station"], pa.array(["2020"]), *GOOD.columns[2:]], READINGS.names)
-NO_KEY = pa.RecordBatch.from_arrays([pa.array([None], pa.string()), *GOOD.columns[1:]], schema=READINGS.arrow)
+NO_KEY = pa.concat_batches([GOOD, GOOD, GOOD])
+NO_KEY = pa.RecordBatch.from_arrays(
+    [pa.array(["s", None, None]), pa.array([1, None, 2], pa.date32()), *NO_KEY.columns[2:]], schema=READINGS.arrow
+)
+PLACES = ["line 4", "line 5", "line 6"]
 
 
 @pytest.mark.parametrize(
@@ -332,7 +336,14 @@ NO_KEY = pa.RecordBatch.from_arrays([pa.array([None], pa.string()), *GOOD.column
         ([Batch("readings", "train", GOOD, "b", ["line 2"])], "yields from source 'b': add it to the shard's inputs"),
         ([Batch("colours", "train", GOOD, "a", ["line 2"])], "yields for table 'colours': declare it"),
         ([Batch("readings", "train", GOOD, "a", ["line 2"], [(1, "line 3")])], "merges a record into no row"),
-        ([Batch("readings", "train", NO_KEY, "a", ["line 2"])], r"has a row without a key \(station, day\)"),
+        (
+            [Batch("readings", "train", NO_KEY.slice(2), "a", ["line 7"])],
+            r"\[a > readings > a > line 7\] has no station, which the key needs: reject it instead$",
+        ),
+        (
+            [Batch("readings", "train", GOOD, "a", ["line 2"]), Batch("readings", "train", NO_KEY, "a", PLACES)],
+            r"\[a > readings > a > line 5\] has no station and day, .* needs, nor 1 more rows of the batch: reject it",
+        ),
         ([Reject("colours", "x", "x", "a", "line 2")], "yields for table 'colours'"),
         ([Read("b", "readings", 1)], "yields from source 'b'"),
         (["row"], "yields str: yield Batch, Reject or Read"),
