@@ -26,7 +26,7 @@ from releases.files import copy_file, refuse_inside, whole_folder, write_file
 from releases.gate import stale, stopping
 from releases.manifest import Waiver, to_text, walk
 from schemas import DatasetFolder, GoldsmithError, Table
-from schemas.derived import derive
+from schemas.derived import derive, parents
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 from schemas.parquet import Written, write_parquet
 
@@ -68,17 +68,31 @@ def apply_drops(folder: DatasetFolder, into: Path, *, waived: Sequence[Waiver] =
         Rows dropped: check, table, count. Where there are none it is empty and `into` is not made.
 
     Raises:
-        GoldsmithError: the findings are not about these files, a row to drop has no lineage, or `into` is there
-            already or cannot be written.
+        GoldsmithError: the findings are not about these files, a row to drop is derived or has no lineage, or `into` is
+            there already or cannot be written.
     """
     whys = {table.name: why for table in folder.schema.tables if (why := _why(folder, table, waived))}
     if not whys:
         return {}
     if problems := stale(folder):
         raise GoldsmithError(f"[{folder.path}] {problems[0]}")
+    _refuse_derived(folder, whys)
     refuse_inside(folder.path, into)
     with whole_folder(into) as partial:
         return take_out(folder, partial, whys)
+
+
+def _refuse_derived(folder: DatasetFolder, whys: Mapping[str, Mapping[str, tuple[str, str]]]) -> None:
+    """Refuse to drop rows of a derived table: they would be computed again from the rows that stay."""
+    for table in folder.schema.tables:
+        if table.derived and table.name in whys:
+            row_id, (check, _) = min(whys[table.name].items())
+            made_of = ", ".join(parents(table))
+            raise GoldsmithError(
+                f"[{folder.path} > {table.name} > {row_id}] {check} drops it, but it is computed from {made_of} and "
+                f"would come back: let {check} name the rows of {made_of} that are at fault, make it warn or block, or "
+                f"waive it"
+            )
 
 
 def take_out(

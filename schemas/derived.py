@@ -15,6 +15,12 @@ from schemas.errors import GoldsmithError
 from schemas.table import Dataset, Table
 
 
+def parents(table: Table) -> list[str]:
+    """The tables that a derived table is computed from."""
+    with duckdb.connect() as connection:
+        return sorted(connection.get_table_names(table.derived or ""))
+
+
 def derive(dataset: Dataset, table: Table, shards: Mapping[str, Sequence[Path]]) -> list[pa.RecordBatch]:
     """The rows of a derived table, sorted by key, with the table's schema.
 

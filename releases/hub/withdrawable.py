@@ -9,6 +9,7 @@ from __future__ import annotations
 import duckdb
 
 from schemas import DatasetFolder, GoldsmithError, Table
+from schemas.derived import parents
 
 
 def refuse_others(folder: DatasetFolder, table: Table, row_id: str) -> None:
@@ -23,16 +24,10 @@ def refuse_others(folder: DatasetFolder, table: Table, row_id: str) -> None:
         text = "says how the dataset was made, no source record holds it, and so it cannot be withdrawn"
         raise GoldsmithError(f"[{place}] {text}: name rows of {', '.join(names)}, or change it and build again")
     if table.derived:
-        parents = _parents(table)
-        found = next((hint for parent in parents if (hint := _made_of(folder, table, parent, row_id))), "")
-        text = f"is computed from {', '.join(parents)}, and leaves with its rows there: withdraw those"
+        names = parents(table)
+        found = next((hint for parent in names if (hint := _made_of(folder, table, parent, row_id))), "")
+        text = f"is computed from {', '.join(names)}, and leaves with its rows there: withdraw those"
         raise GoldsmithError(f"[{place}] {text}{found}")
-
-
-def _parents(table: Table) -> list[str]:
-    """The tables that a derived table is computed from."""
-    with duckdb.connect() as connection:
-        return sorted(connection.get_table_names(table.derived or ""))
 
 
 def _made_of(folder: DatasetFolder, table: Table, name: str, row_id: str) -> str:

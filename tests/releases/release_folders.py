@@ -114,7 +114,7 @@ def write_dataset(
                 name = f"data/{table.name}/{shard_name(split, index, shards)}"
                 written = write_parquet(path / name, table.arrow, [batch.slice(index * size, size)])
                 files.append({"path": name, "table": table.name, "split": split, **vars(written)})
-            for row_id in table.row_ids(batch).to_pylist():
+            for row_id in table.row_ids(batch).to_pylist() if not table.derived else ():
                 places = [f"line {len(lineage) + 1}", *([merged[row_id]] if merged and row_id in merged else [])]
                 lineage += [_lineage(row_id, place) for place in places]
         total = sum(len(content) for content in splits.values())
@@ -123,6 +123,8 @@ def write_dataset(
             (path / folder).mkdir(exist_ok=True)
             written = write_parquet(path / name, arrow, [pa.RecordBatch.from_pylist(content, arrow)])
             files.append({"path": name, "table": table.name, **vars(written)})
+        if table.derived:
+            continue
         more = len(lineage) - total
         accounting.append(
             {

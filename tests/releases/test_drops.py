@@ -8,10 +8,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from release_folders import check, rows, write_dataset, write_documents, write_ready, write_report
+from release_folders import ASSAYS, VARIANTS, check, rows, write_dataset, write_documents, write_ready, write_report
 
 from releases import Waiver, apply_drops, digest_dataset, gate, read_lock, read_manifest, release
-from schemas import DatasetFolder, GoldsmithError
+from schemas import Column, Dataset, DatasetFolder, Float, GoldsmithError, Int, Table, Text
 
 
 def finding(row_id: str, name: str = "noisy", table: str = "variants", severity: str = "drop") -> dict[str, Any]:
@@ -127,6 +127,46 @@ def test_a_finding_about_no_row_is_an_error_and_leaves_nothing(tmp_path: Path) -
     with pytest.raises(GoldsmithError, match=r"variants > H3/99\] is in the findings but no row"):
         apply_drops(folder, tmp_path / "dropped")
     assert [path.name for path in tmp_path.iterdir()] == ["d"]
+
+
+MEANS = Table(
+    "means",
+    "Scores of an assay.",
+    (
+        Column("assay", Text(), "The assay.", references="assays.assay"),
+        Column("variants", Int(), "How many it has."),
+        Column("score", Float(), "Their mean.", nullable=True),
+    ),
+    key=("assay",),
+    derived="SELECT assay, count(*) AS variants, avg(score) AS score FROM variants GROUP BY assay",
+)
+
+
+def with_means(path: Path, found: dict[str, Any]) -> DatasetFolder:
+    """A folder with a derived table, in which `noisy` failed for one row."""
+    data = {**rows(), "means": {"train": [{"assay": "H3", "variants": 8, "score": 1.75}]}}
+    folder = write_dataset(path, data, Dataset("scans", "Scans", "Scans.", (VARIANTS, ASSAYS, MEANS)))
+    write_report(folder, [check("noisy", "failed", "drop", found["table"], failures=1)], [found])
+    return folder
+
+
+def test_a_derived_table_follows_the_rows_that_stay(tmp_path: Path) -> None:
+    folder = with_means(tmp_path / "d", finding("H3/6"))
+    assert apply_drops(folder, tmp_path / "dropped") == {"noisy": {"variants": 1}}
+    after = DatasetFolder(tmp_path / "dropped")
+    assert pq.read_table(after.all_shards("means")[0]).to_pylist() == [{"assay": "H3", "variants": 7, "score": 1.5}]
+
+
+def test_a_check_cannot_drop_rows_of_a_derived_table(tmp_path: Path) -> None:
+    folder = with_means(tmp_path / "d", finding("H3", table="means"))
+    with pytest.raises(GoldsmithError) as raised:
+        apply_drops(folder, tmp_path / "dropped")
+    assert str(raised.value) == (
+        f"[{folder.path} > means > H3] noisy drops it, but it is computed from variants and would come back: "
+        "let noisy name the rows of variants that are at fault, make it warn or block, or waive it"
+    )
+    assert not (tmp_path / "dropped").exists()
+    assert apply_drops(folder, tmp_path / "dropped", waived=[Waiver("noisy", "r", "b", "2027-01-01")]) == {}
 
 
 def test_a_folder_that_is_there_is_left_alone(tmp_path: Path, ready: DatasetFolder) -> None:
