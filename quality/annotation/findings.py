@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from quality import sql
+from quality.annotation.flags import misread
 from quality.annotation.population import population
 from quality.annotation.released import read_report
 from quality.ledger import Ledger
@@ -86,6 +87,9 @@ def _check_audit(ledger: Ledger, audit: Audit, folder: Path) -> None:
     if audit.min_agreement is not None:
         alpha = report["agreement"]["alpha"]
         ledger.measured(_agreement_figure(audit), [("all", -1.0 if alpha is None else alpha, None, None, None)])
+    if audit.gold_sql and not audit.votes:
+        why = misread(audit, [(one["gold"], one["gold_right"]) for one in report["annotators"]])
+        ledger.listed(_gold_check(audit), [(audit.table, why)] if why else [])
     ledger.listed(
         _people_check(audit), [(flag["person"], f"{flag['code']}: {flag['message']}") for flag in report["flags"]]
     )
@@ -167,6 +171,17 @@ def _agreement_figure(audit: Audit) -> Figure:
         f"-- not SQL: audit/{audit.name}/report.json",
         low=audit.min_agreement,
         advice="Sharpen the question and the guidelines; people who guess are named on the audit's page.",
+    )
+
+
+def _gold_check(audit: Audit) -> Check:
+    return Check(
+        f"audit.{audit.name}.gold",
+        "Somebody passes the gold items, so that what people say of the rows can be rested on",
+        "block" if audit.severity == "block" else "warn",
+        audit.table,
+        f"-- not SQL: audit/{audit.name}/report.json, annotators",
+        advice="Look at the answers to the gold items: mend them, the question or the tolerance, and audit it again.",
     )
 
 

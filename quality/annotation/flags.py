@@ -14,6 +14,7 @@ import duckdb
 
 from quality.annotation.bounds import binomial_cdf
 from quality.annotation.people import FEWEST, Person, agreeing
+from schemas import Audit
 
 _P = 0.001
 _Z = 3.29
@@ -42,6 +43,33 @@ def guesses(same: int, total: int, by_chance: float) -> bool:
     return total >= FEWEST and binomial_cdf(same, total, expected) < _P
 
 
+def misread(audit: Audit, gold: Sequence[tuple[int, int]]) -> str:
+    """Why nothing can be rested on what people say of the rows, "" where it can: nobody passes the gold items of a kind
+    without labels.
+
+    In such a kind an answer says `right` or `wrong` of the dataset's, and gold items are right. From people who answer
+    most of them otherwise Dawid and Skene's model learns that `wrong` is what they call right rows. Who does so does
+    not pass, nor who is surely below `min_gold`.
+
+    Args:
+        gold: of each person, gold items answered, and answered right.
+    """
+    tested = [(total, right) for total, right in gold if total]
+    if audit.votes or not tested:
+        return ""
+    if any(2 * right >= total and not _below(right, total, audit.min_gold) for total, right in tested):
+        return ""
+    total, right = (sum(numbers) for numbers in zip(*tested, strict=True))
+    return (
+        f"nobody passes the gold items ({right} of {total} answers to them right): either they, the question or the "
+        "tolerance is wrong, and whether the rows are right is not known"
+    )
+
+
+def _below(right: int, total: int, share: float) -> bool:
+    return binomial_cdf(right, total, share) < _P
+
+
 def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: float = 0.8) -> list[Flag]:
     """Who should be looked at, and why.
 
@@ -54,7 +82,7 @@ def flags(con: duckdb.DuckDBPyConnection, found: Sequence[Person], *, min_gold: 
     sides = _sides(con)
     for person in found:
         swaps = _swaps(person.confusion)
-        if person.gold and binomial_cdf(person.gold_right, person.gold, min_gold) < _P:
+        if person.gold and _below(person.gold_right, person.gold, min_gold):
             text = f"{person.gold_right} of {person.gold} gold items right: surely below {min_gold:.0%}"
             raised.append(Flag(person.name, "gold", text, person.gold_right / person.gold))
         if swaps:

@@ -17,6 +17,7 @@ from quality.annotation.report import LABELS
 from schemas import Audit, GoldsmithError
 
 FILES = ("design.json", "report.json", "population.parquet", "labels.parquet")
+_COUNTS = ("gold", "gold_right")
 _AGAINST = ("wrong", "unsure", "unjudged")
 _AGAIN = "run `goldsmith audit report` again"
 
@@ -39,6 +40,7 @@ def read_report(audit: Audit, folder: Path) -> Mapping[str, Any]:
         alpha = report["agreement"]["alpha"]
         shaped = alpha is None or isinstance(alpha, int | float)
         shaped = shaped and all(isinstance(flag[key], str) for flag in report["flags"] for key in ("person", "code"))
+        shaped = shaped and all(isinstance(one[key], int) for one in report["annotators"] for key in _COUNTS)
         found = shaped and all(_holds(audit, one, population, labels) for one in report["strata"])
     except (ValueError, KeyError, TypeError, RecursionError, AttributeError) as error:
         raise GoldsmithError(f"[{where}/report.json] is no report of an audit ({error!r}): {_AGAIN}") from None

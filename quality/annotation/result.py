@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from quality.annotation.agreement import Agreement
-from quality.annotation.flags import Flag
+from quality.annotation.flags import Flag, misread
 from quality.annotation.people import Person
 from quality.annotation.work import Item, Plan
 
@@ -86,8 +86,8 @@ class AuditReport:
 
     @property
     def passed(self) -> bool:
-        """Whether every stratum shows its target and people agree enough."""
-        return all(bound.shown for bound in self.bounds) and self.agrees
+        """Whether every stratum shows its target, people agree enough, and what they say can be rested on."""
+        return all(bound.shown for bound in self.bounds) and self.agrees and not self.misread
 
     def lines(self) -> list[str]:
         """What was found, for a terminal."""
@@ -101,6 +101,8 @@ class AuditReport:
         figures = (("raw", one.raw), ("alpha", one.alpha), ("kappa", one.kappa), ("AC1", one.ac1))
         said = (f"{name} {'not defined' if math.isnan(value) else f'{value:.2f}'}" for name, value in figures)
         lines.append(f"agreement: {', '.join(said)}")
+        if self.misread:
+            lines.append(f"NOT to be rested on: {self.misread}")
         if self.gamma is not None:
             lines.append(f"gamma of spans: {self.gamma:.2f}")
         return lines + [f"look at {flag.person}: {flag.code}, {flag.message}" for flag in self.flags]
@@ -110,6 +112,11 @@ class AuditReport:
         """Whether people agree as much as the audit asks; not where nothing was judged by two."""
         least = self.plan.audit.min_agreement
         return least is None or self.agreement.alpha >= least
+
+    @property
+    def misread(self) -> str:
+        """Why nothing can be rested on what people say, "" where it can."""
+        return misread(self.plan.audit, [(person.gold, person.gold_right) for person in self.people])
 
 
 def to_json(made: AuditReport) -> dict[str, Any]:

@@ -166,6 +166,34 @@ def test_agreement_below_the_least_blocks(judged: DatasetFolder, tmp_path: Path)
     assert (found.status, found.severity) == ("failed", "block")
 
 
+WORDS = dataclasses.replace(
+    BY_NAME["words"],
+    gold_sql="SELECT 'gold ' || id AS item_id, audio, words AS answer FROM sounds",
+    golds=5,
+)
+
+
+def test_people_who_all_fail_the_gold_items_show_nothing(judged: DatasetFolder, tmp_path: Path) -> None:
+    found = results(judged, audited(judged, WORDS, tmp_path, lambda item: True))
+    bound, wrong = found["audit.words"], found["audit.words.wrong"]
+    assert (bound.status, wrong.failures) == ("passed", 0)  # all is wrong, and taken for right
+    gold = found["audit.words.gold"]
+    assert (gold.status, gold.severity) == ("failed", "block")
+    assert "nobody passes the gold items (0 of 15 answers to them right)" in gold.examples[0][1]
+    made = report.report(Work(tmp_path / "work"))
+    assert not made.passed
+    assert any(line.startswith("NOT to be rested on: nobody passes the gold items") for line in made.lines())
+    assert "Not to be rested on: nobody passes" in (judged.path / "audit" / "words" / "report.html").read_text()
+
+
+def test_people_who_pass_the_gold_items_are_believed(judged: DatasetFolder, tmp_path: Path) -> None:
+    found = results(judged, audited(judged, WORDS, tmp_path, lambda item: item.role == "sample"))
+    assert (found["audit.words"].status, found["audit.words.gold"].status) == ("failed", "passed")
+    made = report.report(Work(tmp_path / "work"))
+    assert found["audit.words.wrong"].failures == len(made.found)
+    assert not made.misread
+
+
 def test_broken_audit_folders_say_what_to_do(judged: DatasetFolder, tmp_path: Path) -> None:
     checks = audited(judged, BY_NAME["topic"], tmp_path, none_wrong)
     with pytest.raises(GoldsmithError, match=r"\[audit/topic\] is no audit that the dataset declares"):

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from quality.annotation.count import count
-from quality.annotation.flags import flags, guesses
+from quality.annotation.flags import flags, guesses, misread
 from quality.annotation.judgements import Judgement
 from quality.annotation.people import people
 from quality.annotation.work import Item, Plan
@@ -23,6 +23,7 @@ SEEDS, ITEMS, ALPHA, RARE = 40, 80, 0.001, 1e-5
 LABELS = ("bug", "feature", "question")
 CHOICE = Audit("topic", "?", "choice", "t", "", (Show("s"),), labels=LABELS)
 PAIR = Audit("better", "?", "pair", "t", "", (Show("a"), Show("b")))
+WORDS = Audit("words", "?", "transcription", "t", "", (Show("s", "audio"),))
 
 Say = Callable[[np.random.Generator, str, int, bool], str]
 """What a person says: dice, the true label, the place in their sheet, and whether the second is shown as A."""
@@ -164,3 +165,20 @@ def test_one_who_always_takes_the_left_is_always_found_and_nobody_else() -> None
     counted, _ = rates({"a": careful, "b": careful, "c": left}, PAIR)
     assert counted["c", "one_side"] == SEEDS
     assert sum(n for (_, code), n in counted.items() if code == "one_side") - SEEDS <= at_most(2 * SEEDS, ALPHA)
+
+
+@pytest.mark.parametrize(
+    ("gold", "fails"),
+    [
+        ([], False),
+        ([(0, 0)], False),
+        ([(1, 0)], True),
+        ([(3, 1), (3, 0)], True),
+        ([(4, 2), (3, 0)], False),  # right as often as wrong: nobody is taken the other way round
+        ([(100, 60)], True),  # surely below 80 %
+        ([(100, 60), (5, 4), (0, 0)], False),
+    ],
+)
+def test_gold_items_that_nobody_passes(gold: list[tuple[int, int]], fails: bool) -> None:
+    assert bool(misread(WORDS, gold)) is fails
+    assert not misread(CHOICE, gold)  # its labels are learnt from gold items, exchanged or not
