@@ -1,4 +1,4 @@
-"""The files of a source's folder: JSON, read once, and pictures, found by the end of their path."""
+"""The files of a source's folder: JSON, and pictures, found by the end of their path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def _load(path: Path, stamp: int) -> Any:
 
 
 def load_json(path: Path) -> Any:
-    """The content of a JSON file; the last few are kept, for shards of one source read the same file."""
+    """The content of a small JSON file (`documents` reads large ones); the last few are kept, for they are asked for
+    again."""
     return _load(path, path.stat().st_mtime_ns)
 
 

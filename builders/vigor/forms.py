@@ -203,7 +203,8 @@ def _lost(claim: Claim, reason: str, message: str) -> list[Problem]:
 
 
 class Reader(Protocol):
-    """A source in one of the formats. Reads the text files once; pixels only when asked for a picture's claims."""
+    """A source in one of the formats. Keeps its pictures; what is said of one is read when it is asked for,
+    as are pixels."""
 
     def pictures(self) -> list[Picture]:
         """All pictures, in a stable order."""

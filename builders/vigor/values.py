@@ -7,9 +7,10 @@ error for people (`rows`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from builders.vigor.documents import JsonList
 from schemas import GoldsmithError
 
 Box = tuple[float, float, float, float]
@@ -30,14 +31,14 @@ class BadValueError(Exception):
         self.reason = reason
 
 
-def rows(content: Mapping[str, Any], key: str, file: str) -> list[Any]:
+def rows(content: Mapping[str, Any], key: str, file: str) -> Sequence[Any]:
     """A list that a file must have.
 
     Raises:
         GoldsmithError: it has another thing there.
     """
     found = content.get(key)
-    if not isinstance(found, list):
+    if not isinstance(found, list | JsonList):
         raise GoldsmithError(f"[{file} > {key}] is {_said(found)}, must be a list: fetch the file again, whole")
     return found
 
@@ -49,16 +50,16 @@ def record(value: Any) -> dict[str, Any]:
     return value
 
 
-def listed(value: Any) -> list[Any]:
+def listed(value: Any) -> Sequence[Any]:
     """The items of a list; a bare value is a list of one, nothing is none."""
     if value is None or value == "":
         return []
-    return value if isinstance(value, list) else [value]
+    return value if isinstance(value, list | JsonList) else [value]
 
 
 def keys(value: Any) -> set[str]:
     """The keys of a JSON object; none of anything else."""
-    return set(value) if isinstance(value, dict) else set()
+    return set(value) if isinstance(value, Mapping) else set()
 
 
 def whole(value: Any, name: str, least: int = 0, most: int = 2**31 - 1) -> int:

@@ -6,7 +6,7 @@ channels; an instance's PNG holds 0 none, 128 hidden behind something, 255 seen:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ class Ade20k:
 
     def __init__(self, folder: Path) -> None:
         self._strays: list[Problem] = []
-        self._scenes: dict[str, tuple[Picture, Path, list[Any]]] = {}
+        self._scenes: dict[str, tuple[Picture, Path]] = {}
         for path in json_files(folder):
             content = load_json(path)
             if "object" in keys(keys(content) and content.get("annotation")):
@@ -53,14 +53,15 @@ class Ade20k:
                 self._strays += [lost] * _count(each)
             return
         picture = Picture(place.removesuffix(".json"), name, width, height, licence, None, pixels, place=place)
-        self._scenes[picture.key] = picture, path, objects
+        self._scenes[picture.key] = picture, path
 
     def pictures(self) -> list[Picture]:
-        return [picture for picture, _, _ in self._scenes.values()]
+        return [picture for picture, _ in self._scenes.values()]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
         seen: set[str] = set()
-        for picture, _, objects in self._scenes.values():
+        for picture, path in self._scenes.values():
+            objects = _objects(path)
             holders = _holders(objects)
             for each in objects:
                 for concept in _concepts(each, holders):
@@ -72,10 +73,11 @@ class Ade20k:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return sum(map(_count, self._scenes[picture.key][2]))
+        return sum(map(_count, _objects(self._scenes[picture.key][1])))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        _, path, objects = self._scenes[picture.key]
+        _, path = self._scenes[picture.key]
+        objects = _objects(path)
         holders = _holders(objects)
         for each in objects:
             place = f"{picture.place} object {called(each)}"
@@ -85,11 +87,16 @@ class Ade20k:
                 yield attempt(partial(_property, name, made, place), place, name)
 
 
+def _objects(path: Path) -> Sequence[Any]:
+    """The objects of a scene, read again: all scenes together are larger than memory."""
+    return listed(load_json(path)["annotation"].get("object"))
+
+
 def _count(each: Any) -> int:
     return 1 + len(listed(each.get("attributes"))) if isinstance(each, dict) else 1
 
 
-def _holders(objects: list[Any]) -> _Holders:
+def _holders(objects: Sequence[Any]) -> _Holders:
     """The objects that parts may belong to; those without an id or a name are none."""
     found: _Holders = {}
     for each in objects:

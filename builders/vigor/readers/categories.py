@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from builders.vigor.forms import Concept, Problem, called, named
@@ -16,7 +16,7 @@ class ObjectCategories:
         self._concepts: dict[str, Concept] = {}
         self._places: dict[str, str] = {}
 
-    def take(self, file: str, content: dict[str, Any]) -> Iterator[Problem]:
+    def take(self, file: str, content: Mapping[str, Any]) -> Iterator[Problem]:
         """Read the categories of a file; those that cannot be read."""
         for category in rows(content, "categories", file):
             place = f"{file} category {called(category)}"

@@ -6,13 +6,13 @@ which are not marked in full; any other is unknown. PACO: parts with their objec
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.documents import Groups, open_json
+from builders.vigor.files import Files, json_files
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import of_coco
 from builders.vigor.masks import from_coco
@@ -22,6 +22,7 @@ from builders.vigor.values import (
     by_number,
     flag,
     identity,
+    keys,
     listed,
     number,
     record,
@@ -46,45 +47,57 @@ class Coco:
         self._categories: dict[str, Concept] = {}
         self._attributes: dict[str, Concept] = {}
         self._places: dict[str, str] = {}
-        self._pictures: dict[str, tuple[Picture, dict[str, Any], str]] = {}
-        self._of_picture: dict[str, list[tuple[str, dict[str, Any]]]] = defaultdict(list)
+        self._pictures: dict[str, tuple[Picture, str, Sequence[Any], int]] = {}
+        self._annotations: list[tuple[str, Groups]] = []
         self._strays: list[Problem] = []
-        found = [path for path in json_files(folder) if _is_coco(load_json(path))]
+        found = [(path.name, content) for path in json_files(folder) if _is_coco(content := open_json(path))]
         if not found:
             raise GoldsmithError(f"[{folder}] has no JSON file in COCO's form (images, annotations, categories)")
-        for path in found:
-            self._take(path.name, load_json(path))
+        for file, content in found:
+            self._take(file, content)
 
-    def _take(self, file: str, content: dict[str, Any]) -> None:
+    def _take(self, file: str, content: Mapping[str, Any]) -> None:
         parts = rows(content, "part_categories", file) if "part_categories" in content else []
         attributes = rows(content, "attributes", file) if "attributes" in content else []
         for each in [*rows(content, "categories", file), *parts]:
             self._concept(self._categories, self._category, each, f"{file} category")
         for each in attributes:
             self._concept(self._attributes, _attribute, each, f"{file} attribute")
-        for image in rows(content, "images", file):
+        images = rows(content, "images", file)
+        for index, image in enumerate(images):
             place = f"{file} image {called(image)}"
             try:
                 picture = self._picture(record(image), place)
             except BadValueError as error:
                 self._strays.append(Problem.of(error, place, image, "images"))
                 continue
-            known = self._pictures.setdefault(picture.key, (picture, image, file))
-            if known[1] != image:  # Files of one set list the same pictures.
-                message = f"{known[2]} has another image of this id"
+            if picture.key not in self._pictures:
+                self._pictures[picture.key] = picture, file, images, index
+            elif self._image(picture.key)[0] != image:  # Files of one set list the same pictures.
+                message = f"{self._pictures[picture.key][1]} has another image of this id"
                 self._strays.append(Problem("duplicate_id", message, place, short(image), "images"))
-        for annotation in rows(content, "annotations", file):
-            place = f"{file} annotation {called(annotation)}"
-            try:
-                key = identity(record(annotation).get("image_id"), "image_id")
-            except BadValueError as error:
-                self._strays.append(Problem.of(error, place, annotation))
-                continue
-            if key in self._pictures:
-                self._of_picture[key].append((file, annotation))
-            else:
-                message = f"image {key} is not in the list of images"
-                self._strays.append(Problem("unknown_image", message, place, short(annotation)))
+        of_picture = partial(self._picture_of, file)
+        self._annotations.append((file, Groups(rows(content, "annotations", file), of_picture)))
+
+    def _picture_of(self, file: str, annotation: Any) -> str | None:
+        """Key of the picture that an annotation speaks of; a stray if there is none."""
+        try:
+            key = identity(record(annotation).get("image_id"), "image_id")
+            if key not in self._pictures:
+                raise BadValueError("unknown_image", f"image {key} is not in the list of images")
+        except BadValueError as error:
+            self._strays.append(Problem.of(error, f"{file} annotation {called(annotation)}", annotation))
+            return None
+        return key
+
+    def _image(self, key: str) -> tuple[dict[str, Any], str]:
+        """The record of a picture, and its file."""
+        _, file, images, index = self._pictures[key]
+        return images[index], file
+
+    def _said_of(self, key: str) -> list[tuple[str, dict[str, Any]]]:
+        """The annotations of a picture, each with its file."""
+        return [(file, each) for file, groups in self._annotations for each in groups.of(key)]
 
     def _concept(
         self, known: dict[str, Concept], make: Callable[[dict[str, Any]], Concept], each: Any, kind: str
@@ -121,14 +134,14 @@ class Coco:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        _, image, _ = self._pictures[picture.key]
-        annotations = self._of_picture[picture.key]
+        image, _ = self._image(picture.key)
+        annotations = self._said_of(picture.key)
         count = sum(1 + len(listed(each.get("attribute_ids"))) + len(_unknowns(each)) for _, each in annotations)
         return count + len(listed(image.get("neg_category_ids"))) + len(_negative_attributes(image))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        _, image, file = self._pictures[picture.key]
-        annotations = self._of_picture[picture.key]
+        image, file = self._image(picture.key)
+        annotations = self._said_of(picture.key)
         incomplete = {str(each) for each in listed(image.get("not_exhaustive_category_ids"))}
         holders = {str(each.get("id")) for _, each in annotations}
         for origin, each in annotations:
@@ -212,9 +225,9 @@ class Coco:
 
 
 def _is_coco(content: Any) -> bool:
-    if not isinstance(content, dict) or not {"images", "annotations", "categories"} <= content.keys():
+    if not {"images", "annotations", "categories"} <= keys(content):
         return False
-    first = [each for each in listed(content["annotations"])[:1] if isinstance(each, dict)]
+    first = [keys(each) for each in listed(content["annotations"])[:1]]
     return "videos" not in content and not any("segments_info" in each or "segmentations" in each for each in first)
 
 

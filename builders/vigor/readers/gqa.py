@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.documents import JsonObject, open_json
+from builders.vigor.files import Files, json_files
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, named, short
 from builders.vigor.licences import UNKNOWN
 from builders.vigor.readers.visual_genome import distinct, plain, sides
@@ -23,16 +24,16 @@ class Gqa:
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder)
         self._strays: list[Problem] = []
-        self._scenes: dict[str, tuple[Picture, str, dict[str, Any]]] = {}
+        self._scenes: dict[str, tuple[Picture, str, Mapping[str, Any]]] = {}
         for path in json_files(folder):
-            content = load_json(path)
-            if isinstance(content, dict) and any("objects" in keys(scene) for scene in content.values()):
+            content = open_json(path)
+            if isinstance(content, JsonObject) and any("objects" in keys(scene) for scene in content.values()):
                 for key, scene in content.items():
-                    self._take(path.name, key, scene)
+                    self._take(path.name, content, key, scene)
         if not self._scenes and not self._strays:
             raise GoldsmithError(f"[{folder}] has no JSON file of GQA's scene graphs")
 
-    def _take(self, file: str, key: str, scene: Any) -> None:
+    def _take(self, file: str, content: Mapping[str, Any], key: str, scene: Any) -> None:
         place = f"{file} image {key!r}"
         try:
             height, width = size(record(scene))
@@ -49,7 +50,7 @@ class Gqa:
                 for _ in range(_count(each)):
                     self._strays.append(Problem("unknown_image", "its picture was rejected", place, short(each)))
         else:
-            self._scenes.setdefault(key, (picture, file, scene))
+            self._scenes.setdefault(key, (picture, file, content))
 
     def pictures(self) -> list[Picture]:
         return [self._scenes[key][0] for key in sorted(self._scenes)]
@@ -61,10 +62,11 @@ class Gqa:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return sum(map(_count, self._scenes[picture.key][2]["objects"].values()))
+        return sum(map(_count, self._scenes[picture.key][2][picture.key]["objects"].values()))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        _, file, scene = self._scenes[picture.key]
+        _, file, content = self._scenes[picture.key]
+        scene = content[picture.key]
         made: dict[str, Claim | Problem] = {}
         places: dict[str, str] = {}
         for number, each in scene["objects"].items():

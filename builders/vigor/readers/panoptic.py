@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.documents import open_json
+from builders.vigor.files import Files, json_files
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called
 from builders.vigor.licences import of_coco
 from builders.vigor.masks import from_array
@@ -52,17 +53,17 @@ class Panoptic:
         self._files = Files(folder)
         self._categories = ObjectCategories()
         self._images: dict[str, tuple[Picture, str]] = {}
-        self._annotations: dict[str, dict[str, Any]] = {}
+        self._annotations: dict[str, tuple[Sequence[Any], int]] = {}
         self._strays: list[Problem] = []
-        found = [path for path in json_files(folder) if _is_panoptic(load_json(path))]
+        found = [(path.name, content) for path in json_files(folder) if _is_panoptic(content := open_json(path))]
         if not found:
             raise GoldsmithError(
                 f"[{folder}] has no JSON file in COCO's panoptic form (annotations with segments_info)"
             )
-        for path in found:
-            self._take(path.name, load_json(path))
+        for file, content in found:
+            self._take(file, content)
 
-    def _take(self, file: str, content: dict[str, Any]) -> None:
+    def _take(self, file: str, content: Mapping[str, Any]) -> None:
         self._strays += self._categories.take(file, content)
         annotations = rows(content, "annotations", file)
         pngs = {name for each in annotations if isinstance(name := keys(each) and each.get("file_name"), str)}
@@ -74,10 +75,10 @@ class Panoptic:
                 self._strays.append(Problem.of(error, place, image, "images"))
             else:
                 self._images.setdefault(picture.key, (picture, file))
-        for annotation in annotations:
+        for index, annotation in enumerate(annotations):
             place = f"{file} annotation of image {called(annotation, 'image_id')}"
             try:
-                self._place(record(annotation))
+                self._annotations[self._picture_of(record(annotation))] = annotations, index
             except BadValueError as error:
                 segments = listed(annotation.get("segments_info")) if isinstance(annotation, dict) else [annotation]
                 self._strays += [Problem.of(error, place, each) for each in segments]
@@ -97,14 +98,19 @@ class Panoptic:
             place=place,
         )
 
-    def _place(self, annotation: dict[str, Any]) -> None:
-        """Keep what is said of a picture that is listed, once."""
+    def _picture_of(self, annotation: dict[str, Any]) -> str:
+        """Key of the picture that an annotation speaks of: listed, and annotated once."""
         key = identity(annotation.get("image_id"), "image_id")
         if key not in self._images:
             raise BadValueError("unknown_image", f"image {key} is not listed")
         if key in self._annotations:
             raise BadValueError("duplicate_id", f"image {key} is annotated twice")
-        self._annotations[key] = annotation
+        return key
+
+    def _annotation(self, picture: Picture) -> dict[str, Any]:
+        """What is said of a picture; empty where nothing is."""
+        annotations, index = self._annotations.get(picture.key, ([{}], 0))
+        return annotations[index]
 
     def pictures(self) -> list[Picture]:
         return [self._images[key][0] for key in sorted(self._images, key=by_number)]
@@ -116,12 +122,10 @@ class Panoptic:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return len(listed(self._annotations.get(picture.key, {}).get("segments_info")))
+        return len(listed(self._annotation(picture).get("segments_info")))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        annotation = self._annotations.get(picture.key)
-        if annotation is None:
-            return
+        annotation = self._annotation(picture)
         file = self._images[picture.key][1]
         ids = partial(ids_of, self._files, annotation.get("file_name"), picture)
         for segment in listed(annotation.get("segments_info")):

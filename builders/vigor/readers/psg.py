@@ -6,12 +6,13 @@ image ids are texts. It also says which predicates it knows and drops symmetric 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.documents import open_json
+from builders.vigor.files import Files, json_files
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import of_coco
 from builders.vigor.readers.panoptic import Segments, ids_of, segment_claim
@@ -24,25 +25,29 @@ class Psg:
 
     def __init__(self, folder: Path) -> None:
         self._files = Files(folder)
-        found = [path for path in json_files(folder) if "predicate_classes" in keys(load_json(path))]
+        found = [
+            (path.name, content)
+            for path in json_files(folder)
+            if "predicate_classes" in keys(content := open_json(path))
+        ]
         if len(found) != 1:
             raise GoldsmithError(f"[{folder}] has {len(found)} JSON files with predicate_classes: PSG is one file")
-        self._file = found[0].name
+        self._file, content = found[0]
         self._strays: list[Problem] = []
-        content = load_json(found[0])
         self._things = self._classes(content, ("thing_classes", "stuff_classes"), "object")
         self._predicates = self._classes(content, ("predicate_classes",), "relation")
-        self._data: dict[str, tuple[Picture, dict[str, Any]]] = {}
-        for each in rows(content, "data", self._file):
+        self._data = rows(content, "data", self._file)
+        self._pictures: dict[str, tuple[Picture, int]] = {}
+        for index, each in enumerate(self._data):
             place = f"{self._file} image {called(each, 'image_id')}"
             try:
                 picture = self._picture(record(each), place)
             except BadValueError as error:
                 self._strays += [Problem.of(error, place, each, "images"), *self._lost(each, place)]
             else:
-                self._data[picture.key] = picture, each
+                self._pictures[picture.key] = picture, index
 
-    def _classes(self, content: dict[str, Any], keys: tuple[str, ...], level: str) -> list[Concept | None]:
+    def _classes(self, content: Mapping[str, Any], keys: tuple[str, ...], level: str) -> list[Concept | None]:
         """Names by their place, which other lists count; None where there is none."""
         found: list[Concept | None] = []
         for name in [name for key in keys for name in rows(content, key, self._file)]:
@@ -57,7 +62,7 @@ class Psg:
         key = identity(each.get("image_id"), "image_id")
         height, width = size(each)
         name = text(each.get("file_name"), "file_name")
-        if key in self._data:
+        if key in self._pictures:
             raise BadValueError("duplicate_id", f"image {key} is listed twice")
         path = self._files.find(name, not_in="panoptic")
         return Picture(key, name, width, height, of_coco(each.get("license")), None, path, place=place)
@@ -69,7 +74,7 @@ class Psg:
                 yield Problem("unknown_image", "its picture was rejected", place, short(item))
 
     def pictures(self) -> list[Picture]:
-        return [self._data[key][0] for key in sorted(self._data)]
+        return [self._pictures[key][0] for key in sorted(self._pictures)]
 
     def concepts(self) -> Iterator[tuple[Concept, str]]:
         for word, concepts in (("class", self._things), ("predicate", self._predicates)):
@@ -81,11 +86,14 @@ class Psg:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        _, each = self._data[picture.key]
+        each = self._said_of(picture)
         return len(listed(each.get("segments_info"))) + len(listed(each.get("relations")))
 
+    def _said_of(self, picture: Picture) -> dict[str, Any]:
+        return self._data[self._pictures[picture.key][1]]
+
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
-        _, each = self._data[picture.key]
+        each = self._said_of(picture)
         ids = partial(ids_of, self._files, each.get("pan_seg_file_name"), picture)
         made: list[Claim | Problem] = []
         boxes = listed(each.get("annotations"))
@@ -106,7 +114,9 @@ class Psg:
             corners = [*corners[:2], corners[2] - corners[0], corners[3] - corners[1]]
         return segment_claim(segment, concept, ids, picture.key, place, box(corners, picture.height, picture.width))
 
-    def _relations(self, given: list[Any], made: list[Claim | Problem], picture: Picture) -> Iterator[Claim | Problem]:
+    def _relations(
+        self, given: Sequence[Any], made: list[Claim | Problem], picture: Picture
+    ) -> Iterator[Claim | Problem]:
         places: dict[tuple[int, int, int], list[int]] = {}
         for index, relation in enumerate(given):
             try:

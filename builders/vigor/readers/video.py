@@ -7,15 +7,16 @@ frame in which they are seen. A clip of which one mask file cannot be read is re
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from builders.vigor.files import Files, json_files, load_json
+from builders.vigor.documents import Groups, open_json
+from builders.vigor.files import Files, json_files
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called
 from builders.vigor.licences import UNKNOWN
 from builders.vigor.masks import Mask, from_array, from_coco
@@ -150,15 +151,15 @@ class YoutubeVis:
         self._files = Files(folder)
         self._categories = ObjectCategories()
         self._videos: dict[str, tuple[list[Picture], str]] = {}
-        self._of_video: dict[str, list[Any]] = defaultdict(list)
+        self._annotations: list[Groups] = []
         self._strays: list[Problem] = []
-        found = [path for path in json_files(folder) if "videos" in keys(load_json(path))]
+        found = [(path.name, content) for path in json_files(folder) if "videos" in keys(content := open_json(path))]
         if not found:
             raise GoldsmithError(f"[{folder}] has no JSON file in YouTube-VIS's form (videos, annotations)")
-        for path in found:
-            self._take(path.name, load_json(path))
+        for file, content in found:
+            self._take(file, content)
 
-    def _take(self, file: str, content: dict[str, Any]) -> None:
+    def _take(self, file: str, content: Mapping[str, Any]) -> None:
         self._strays += self._categories.take(file, content)
         for video in rows(content, "videos", file):
             place = f"{file} video {called(video)}"
@@ -168,15 +169,18 @@ class YoutubeVis:
                 self._strays.append(Problem.of(error, place, video, "images"))
             else:
                 self._videos.setdefault(key, (frames, file))
-        for annotation in listed(content.get("annotations")):
-            place = f"{file} annotation {called(annotation)}"
-            try:
-                key = identity(record(annotation).get("video_id"), "video_id")
-                if key not in self._videos:
-                    raise BadValueError("unknown_image", "its video is not listed")
-                self._of_video[key].append(annotation)
-            except BadValueError as error:
-                self._strays.append(Problem.of(error, place, annotation))
+        self._annotations.append(Groups(listed(content.get("annotations")), partial(self._video_of, file)))
+
+    def _video_of(self, file: str, annotation: Any) -> str | None:
+        """Key of the video that an annotation speaks of; a stray if there is none."""
+        try:
+            key = identity(record(annotation).get("video_id"), "video_id")
+            if key not in self._videos:
+                raise BadValueError("unknown_image", "its video is not listed")
+        except BadValueError as error:
+            self._strays.append(Problem.of(error, f"{file} annotation {called(annotation)}", annotation))
+            return None
+        return key
 
     def _frames(self, video: dict[str, Any], place: str) -> tuple[str, list[Picture]]:
         key = identity(video.get("id"))
@@ -213,13 +217,13 @@ class YoutubeVis:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return len(self._of_video.get(picture.clip or "", ())) if picture.frame == 0 else 0
+        return sum(groups.count(picture.clip or "") for groups in self._annotations) if picture.frame == 0 else 0
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
         if picture.frame != 0 or picture.clip is None:
             return
         frames, file = self._videos[picture.clip]
-        for each in self._of_video.get(picture.clip, ()):
+        for each in chain.from_iterable(groups.of(picture.clip) for groups in self._annotations):
             place = f"{file} annotation {called(each)}"
             yield attempt(partial(self._masklet, each, frames, place), place, each)
 

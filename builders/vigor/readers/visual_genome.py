@@ -8,13 +8,14 @@ they are not used. Twice said is merged; `names` of an object is `name` in a rel
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from builders.vigor.files import Files, load_json
+from builders.vigor.documents import Groups, JsonList, open_json
+from builders.vigor.files import Files
 from builders.vigor.forms import Claim, Concept, Picture, Problem, attempt, called, named, short
 from builders.vigor.licences import UNKNOWN
 from builders.vigor.values import BadValueError, Box, box, by_number, identity, listed, record, size, text
@@ -32,7 +33,7 @@ class VisualGenome:
         self._strays: list[Problem] = []
         if not (folder / "objects.json").is_file():
             raise GoldsmithError(f"[{folder}] has no objects.json of Visual Genome")
-        self._said = {kind: self._by_image(folder, kind) for kind in _KINDS}
+        self._said = {kind: Groups(_content(folder, kind), partial(self._image_of, kind)) for kind in _KINDS}
         self._pictures: dict[str, Picture] = {}
         for about in _content(folder, "image_data"):
             place = f"image_data.json image {called(about, 'image_id')}"
@@ -43,15 +44,15 @@ class VisualGenome:
             else:
                 self._pictures[picture.key] = picture
         if not (folder / "image_data.json").is_file():
-            for key in self._said["objects"]:
+            for key in self._said["objects"].keys():  # noqa: SIM118 (no mapping)
                 about = {"image_id": key, "width": 0, "height": 0}
                 self._pictures[key] = self._picture(about, f"objects.json image {key}", sized=False)
         for kind, found in self._said.items():
-            for key in sorted(found.keys() - self._pictures.keys(), key=by_number):
+            for key in sorted(set(found.keys()) - self._pictures.keys(), key=by_number):
                 message = f"image {key} is not in image_data.json"
                 self._strays += [
                     Problem("unknown_image", message, f"{kind}.json image {key}", short(each))
-                    for each in found[key]
+                    for each in self._said_of(kind, key)
                     for _ in range(_count(kind, each))
                 ]
 
@@ -64,17 +65,19 @@ class VisualGenome:
         url, name = text(about.get("url"), "url", None), f"{key}.jpg"
         return Picture(key, name, width, height, licence, url, self._files.find(name), place=place)
 
-    def _by_image(self, folder: Path, kind: str) -> dict[str, list[Any]]:
-        """The records of a file by image; what is said of no image is a stray."""
-        found: dict[str, list[Any]] = defaultdict(list)
-        for each in _content(folder, kind):
+    def _image_of(self, kind: str, each: Any) -> str | None:
+        """The image that an item of a file speaks of; what is said of no image is a stray."""
+        try:
+            return identity(record(each).get("image_id"), "image_id")
+        except BadValueError as error:
             place = f"{kind}.json image {called(each, 'image_id')}"
-            try:
-                found[identity(record(each).get("image_id"), "image_id")] += listed(each.get(kind))
-            except BadValueError as error:
-                lost = listed(each.get(kind)) if isinstance(each, dict) else [each]
-                self._strays += [Problem.of(error, place, one) for one in lost for _ in range(_count(kind, one))]
-        return found
+            lost = listed(each.get(kind)) if isinstance(each, dict) else [each]
+            self._strays += [Problem.of(error, place, one) for one in lost for _ in range(_count(kind, one))]
+            return None
+
+    def _said_of(self, kind: str, key: str) -> Iterator[Any]:
+        """The records of an image in a file."""
+        return chain.from_iterable(listed(each.get(kind)) for each in self._said[kind].of(key))
 
     def pictures(self) -> list[Picture]:
         return [self._pictures[key] for key in sorted(self._pictures, key=by_number)]
@@ -86,19 +89,19 @@ class VisualGenome:
         return self._strays
 
     def records(self, picture: Picture) -> int:
-        return sum(_count(kind, each) for kind, found in self._said.items() for each in found.get(picture.key, ()))
+        return sum(_count(kind, each) for kind in _KINDS for each in self._said_of(kind, picture.key))
 
     def claims(self, picture: Picture) -> Iterator[Claim | Problem]:
         known: set[str] = set()
-        for each in self._said["objects"].get(picture.key, ()):
+        for each in self._said_of("objects", picture.key):
             place = f"objects.json object {called(each, 'object_id')}"
             made = attempt(partial(_object, each, picture, place), place, each)
             if isinstance(made, Claim):
                 known.add(made.key)
             yield made
-        for each in self._said["attributes"].get(picture.key, ()):
+        for each in self._said_of("attributes", picture.key):
             yield from _attributes(each, known, picture)
-        yield from _relations(self._said["relationships"].get(picture.key, []), known)
+        yield from _relations(self._said_of("relationships", picture.key), known)
 
 
 def _object(each: Any, picture: Picture, place: str) -> Claim:
@@ -141,7 +144,7 @@ def _attribute(each: Any, name: str, count: int, known: set[str], picture: Pictu
     )
 
 
-def _relations(given: list[Any], known: set[str]) -> Iterator[Claim | Problem]:
+def _relations(given: Iterable[Any], known: set[str]) -> Iterator[Claim | Problem]:
     said: dict[tuple[str, str, str], list[tuple[str, Any]]] = defaultdict(list)
     for each in given:
         place = f"relationships.json relationship {called(each, 'relationship_id')}"
@@ -203,12 +206,12 @@ def sides(each: dict[str, Any], picture: Picture) -> Box | None:
     return None if None in found else box(found, picture.height, picture.width)
 
 
-def _content(folder: Path, file: str) -> list[Any]:
+def _content(folder: Path, file: str) -> Sequence[Any]:
     path = folder / f"{file}.json"
     if not path.is_file():
         return []
-    content = load_json(path)
-    if not isinstance(content, list):
+    content = open_json(path)
+    if not isinstance(content, JsonList):
         raise GoldsmithError(f"[{path.name}] is no list of images: fetch it again, whole")
     return content
 
