@@ -417,8 +417,6 @@ def score(name: str, predictions: Path, dataset: Path | None, as_json: bool, ite
     scorer = getattr(builder, "score", None)
     if scorer is None:
         raise GoldsmithError(f"[{name}] has no scorer: it is no benchmark that scores predictions")
-    if items_file is not None and not getattr(builder, "scores_items", True):
-        raise GoldsmithError(f"[{name}] its scorer gives no scores of single items: leave --items out")
     if items_file is not None and items_file.suffix != ".parquet":
         raise GoldsmithError(f"[{items_file}] item scores are written as Parquet: give a name that ends in .parquet")
     folder = DatasetFolder(dataset or Path("out") / name)

@@ -108,7 +108,6 @@ def test_a_release_is_never_written_to(street: Path) -> None:
         (["new", "virogym"], "virogym"),
         (["score", "virogym", "predictions.csv"], ""),
         (["score", "virogym", "p.csv", "--items", "{room}/items.csv"], "give a name that ends in .parquet"),
-        (["score", "sketch", "p.jsonl", "--items", "{room}/items.parquet"], "gives no scores of single items"),
     ],
 )  # fmt: skip
 def test_mistakes_end_in_one_line(arguments: list[str], said: str, tmp_path: Path) -> None:

@@ -47,7 +47,6 @@ class Sketch:
     checks = CHECKS
     expected_rejects = frozenset({"refused_worker"})
     reject_budget = 0.02
-    scores_items = False  # orders, heads and places are judged by category, over many drawings
 
     def plan(self, sources: Sources) -> Iterable[Shard]:
         """Shards of drawings by source, then of categories; each entry with its split and what is merged into it."""

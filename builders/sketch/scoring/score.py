@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.disk import write_json
+from builders.sketch.scoring import items
 from builders.sketch.scoring.examine import Locus, examine, summary
 from builders.sketch.scoring.given import HeadMaps, read
 from builders.sketch.scoring.grounding import BASELINES, THRESHOLD, Grounding, Tally, Target, baselines
@@ -16,9 +17,9 @@ from builders.sketch.scoring.lines import Region
 from builders.sketch.scoring.order import OrderReport, Said, score_orders
 from builders.sketch.scoring.questions import Questions
 from builders.sketch.scoring.regions import Grid, lit
-from builders.sketch.scoring.select import choose
+from builders.sketch.scoring.select import UNIT, choose
 from builders.sketch.scoring.text import text
-from builders.sketch.scoring.truth import Drawing, drawings, layouts, people
+from builders.sketch.scoring.truth import Drawing, People, drawings, layouts, people
 from schemas import DatasetFolder, GoldsmithError
 
 
@@ -32,6 +33,7 @@ class ScoreReport:
         regions: of tools that give one place a part: theirs, then baselines and ceiling; all drawings.
         locus: of maps by layer and head.
         page: where the page is.
+        items: of places and orders, see `items`.
     """
 
     run: Mapping[str, Any] | None
@@ -39,6 +41,7 @@ class ScoreReport:
     regions: Mapping[str, Grounding]
     locus: Locus | None
     page: Path
+    items: tuple[items.Item, ...]
 
     def to_json(self) -> dict[str, Any]:
         """For programs."""
@@ -64,48 +67,54 @@ def score(folder: DatasetFolder, predictions: Path) -> ScoreReport:
     from builders.sketch.scoring.page import write
 
     given = read(predictions, folder)
-    orders = _orders(given.orders, folder)
-    regions = _regions(given.regions, folder)
+    known = people(folder) if given.orders else {}
+    orders = _orders(given.orders, known, folder)
+    regions, ink = _regions(given.regions, folder)
     locus = _locus(HeadMaps(given.files, Questions(folder)), folder) if given.files else None
     stem = predictions / "score" if predictions.is_dir() else predictions.with_name(f"{predictions.name}.score")
-    report = ScoreReport(given.summary, orders, regions, locus, stem.with_name(f"{stem.name}.html"))
+    scored = (*items.places(given.regions, ink), *items.orders(given.orders, known))
+    report = ScoreReport(given.summary, orders, regions, locus, stem.with_name(f"{stem.name}.html"), scored)
     write_json(stem.with_name(f"{stem.name}.json"), report.to_json())
     write(report, report.page)
     return report
 
 
-def _orders(said: Sequence[Said], folder: DatasetFolder) -> dict[str, OrderReport]:
+def _orders(said: Sequence[Said], known: Mapping[str, People], folder: DatasetFolder) -> dict[str, OrderReport]:
     if not said:
         return {}
-    known, where = people(folder), list(layouts(folder))
+    where = list(layouts(folder))
     shown = {"words": [each for each in said if each.drawing is None], "shown": [each for each in said if each.drawing]}
     return {name: score_orders(some, known, where) for name, some in shown.items() if some}
 
 
-def _regions(given: Sequence[Region], folder: DatasetFolder) -> dict[str, Grounding]:
+def _regions(given: Sequence[Region], folder: DatasetFolder) -> tuple[dict[str, Grounding], list[float]]:
+    """By predictor, and the IoU of ink of each place that is given."""
     if not given:
-        return {}
+        return {}, []
     known = drawings(folder, {each.drawing for each in given})
     tallies = {name: Tally(name) for name in ("given", *BASELINES)}
     asked: set[tuple[str, str]] = set()
+    ink = []
     for each in given:
         drawing = known[each.drawing]
         if each.part not in drawing.parts or (each.drawing, each.part) in asked:
             what = "is there twice" if (each.drawing, each.part) in asked else "is no part with pixels of its own"
             raise GoldsmithError(f"[{each.drawing} > {each.part}] {what}: give one place for each part of `parts`")
         asked.add((each.drawing, each.part))
-        _one(each, drawing, tallies)
+        ink.append(_one(each, drawing, tallies))
     found = {name: tally.result() for name, tally in tallies.items()}
-    return {name: result for name, result in found.items() if result is not None}
+    return {name: result for name, result in found.items() if result is not None}, ink
 
 
-def _one(each: Region, drawing: Drawing, tallies: Mapping[str, Tally]) -> None:
+def _one(each: Region, drawing: Drawing, tallies: Mapping[str, Tally]) -> float:
+    """Add a place to the tallies; its IoU of ink."""
     target = Target.of(drawing, [each.part], Grid(*each.map.shape))
     values = each.map[None]
     got = target.agree(lit(values, THRESHOLD), values, None if each.box is None else each.box[None])
     tallies["given"].add(drawing.category, [each.part], {unit: iou.diagonal() for unit, iou in got.items()})
     for name, iou in baselines(target).items():
         tallies[name].add(drawing.category, [each.part], iou)
+    return float(got[UNIT][0, 0])
 
 
 def _locus(maps: HeadMaps, folder: DatasetFolder) -> Locus:

@@ -17,6 +17,7 @@ from builders.sketch.probing.outputs import Maps, Outputs
 from builders.sketch.render import CANVAS
 from builders.sketch.scoring.score import score
 from goldsmith import main
+from quality.items.panel import read_panel
 from schemas import GoldsmithError
 
 
@@ -94,6 +95,31 @@ def test_orders_and_texts_of_another_tool(folder, lines):
     assert {each.name: each.tau for each in words.categories} == {"made/cat": 1, "made/dog": 0}
     assert shown.unread == {"missing_part": 1, "no_list": 1}
     assert words.readouts[0].values["of_ceiling"].value == pytest.approx(0.5 / 0.8)
+
+
+def test_items_of_two_models_make_a_panel(folder, tmp_path):
+    """One says people's order and true places, the other the order backwards, an answer that is none, and all ink."""
+    path = {name: tmp_path / f"{name}.jsonl" for name in ("good", "poor")}
+    everything = np.ones((GRID, GRID)).tolist()
+    places = [(prompt, cells.tolist()) for prompt, drawing, _, cells in asked(folder) if drawing == "made/cat/0"]
+    answers = {
+        "good": [{"order": list(PARTS)}] * 2,
+        "poor": [{"order": list(PARTS)[::-1]}, {"options": list(PARTS), "text": "no idea"}],
+    }
+    for name, (named, shown) in answers.items():
+        lines = [{"prompt_id": prompt, "map": cells if name == "good" else everything} for prompt, cells in places]
+        lines += [{"category": "cat", **named}, {"sketch_id": "made/cat/0", **shown}]
+        path[name].write_text("".join(json.dumps(line) + "\n" for line in lines))
+        arguments = ["score", "sketch", path[name], "-d", folder.path, "--items", tmp_path / f"{name}.parquet"]
+        result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        assert result.exit_code == 0, result.output
+    panel = read_panel([tmp_path / "good.parquet", tmp_path / "poor.parquet"])
+    assert (panel.models, panel.left_aside) == (("good", "poor"), 0)
+    scores = dict(zip(zip(panel.groups, panel.items, strict=True), panel.scores.tolist(), strict=True))
+    assert scores.pop(("order named", "made/cat")) == [1.0, 0.0]
+    assert scores.pop(("order shown", "made/cat/0")) == [1.0, 0.0]
+    assert set(scores) == {("place", f"made/cat/0 > {part}") for part in PARTS}
+    assert all(good == pytest.approx(1) and 0 < poor < 0.6 for good, poor in scores.values())
 
 
 @pytest.mark.parametrize(
