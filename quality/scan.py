@@ -58,15 +58,15 @@ def _collected(
     """What is to be collected of a scan, as far as the memory budget goes.
 
     Where the key is a number, a row is known by it: 40 bits of a hash are enough then, and DuckDB decodes texts of few
-    rows when they are compared.
+    rows when they are compared. Where nothing else fits, the key may.
     """
     hashed = list(dict.fromkeys(hashed))
     room = session.sort_bytes // max(1, rows)
     if table.key in hashed and is_number(table, table.key):
         bounds = _bounds(session, table)
-        if room >= width(bounds) + Hashes.WIDTH:
-            others = [columns for columns in hashed if columns != table.key]
-            others = others[: (room - width(bounds)) // Hashes.WIDTH]
+        left = room - width(bounds)
+        if left >= Hashes.WIDTH or (left >= 0 and room < 8):
+            others = [columns for columns in hashed if columns != table.key][: left // Hashes.WIDTH]
             hashes = {columns: Hashes(rows, session.buffers) for columns in others}
             return {**hashes, table.key: Numbers(rows, session.buffers, bounds)}
     return {columns: Numbers(rows, session.buffers) for columns in hashed[: room // 8]}

@@ -141,10 +141,18 @@ def test_sorting_suspects_whom_grouping_suspects(rows, columns):
         folder = write_folder(Path(path), DATASET, {"items": {"train": made}})
         with opened(folder, None, memory_limit="1GB", threads=1) as session:
             add_views(session, set())
-            for budget, scanned in ((1 << 20, False), (0, False), (1 << 20, True)):
+            ledger = Ledger(session)
+            for budget, scanned in (
+                (1 << 20, False),
+                (0, False),
+                (1 << 20, True),
+                (4 * len(rows), True),
+                (9 * len(rows), True),
+            ):
                 session.sort_bytes = budget
+                session.suspects.clear()
                 if scanned:
-                    check_constraints(Ledger(session), TABLE, [columns, ("id",)])
+                    check_constraints(ledger, TABLE, [columns, ("id",)])
                 condition = find_suspects(session, TABLE, columns)
                 found = session.rows(f"SELECT id, text, part FROM items WHERE {condition}") if condition else []
                 if scanned:  # by key, which other rows may have too
