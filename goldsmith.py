@@ -28,7 +28,7 @@ from schemas.command_line import FILE, FOLDER, Street
 if TYPE_CHECKING:
     from builders import Builder
     from quality.near.rows import Other
-    from releases import Waiver
+    from releases import Verdict, Waiver
 
 
 @click.group(cls=Street, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -159,26 +159,25 @@ def _freeze(
     import cards
     import releases
 
-    excused = releases.read_waivers(waivers) if waivers else ()
+    there = out.exists()
     with releases.work_folder(out) as room:
         staged = DatasetFolder(shutil.copytree(dataset.path, room / "dataset", copy_function=_link, ignore=_hidden))
-        there = out.exists()
-        verdict = releases.gate(
-            staged, version, previous=previous, waivers=excused, waivers_file=waivers, documents=False
-        )
-        if not there:
-            _refuse(verdict.refusals)
-        for name in releases.DOCUMENTS:
-            (staged.path / name).unlink(missing_ok=True)
-        waived = [asdict(waiver) for waiver in verdict.waived]
-        cards.write(staged, builder_of(staged).folder, version=verdict.version, waived=waived)
+
+        def write_documents(verdict: Verdict) -> None:
+            for name in releases.DOCUMENTS:  # the names, not the files, which are the dataset's, too
+                (staged.path / name).unlink(missing_ok=True)
+            waived = [asdict(waiver) for waiver in verdict.waived]
+            cards.write(staged, builder_of(staged).folder, version=verdict.version, waived=waived)
+            for line in verdict.notes:
+                click.echo(line)
+
         try:
-            manifest = releases.release(staged, verdict.version, out, previous=previous, waivers=waivers)
+            manifest = releases.release(
+                staged, version, out, previous=previous, waivers=waivers, write_documents=write_documents
+            )
         except releases.RefusedError as error:
             _refuse(error.refusals)
             raise
-    for line in verdict.notes:
-        click.echo(line)
     said = "is this release already" if there else "holds the new release"
     click.echo(f"{out} {said}: {manifest.dataset} {manifest.version}")
 

@@ -6,7 +6,7 @@ The release appears at its place in one rename or not at all. What must be true 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from releases.digest import digest_dataset, digest_whole
@@ -49,19 +49,34 @@ def release(
     previous: DatasetFolder | None = None,
     waivers: Path | None = None,
     today: datetime.date | None = None,
+    write_documents: Callable[[Verdict], None] | None = None,
 ) -> Manifest:
     """Freeze `folder` as `version` (`auto`: the smallest honest one) in `out`.
 
     Where `out` is this very release already, nothing is done and its manifest is returned (`released` tells).
+
+    Args:
+        write_documents: writes the documents into `folder`, for the version and the waivers of the gate's verdict; if
+            not given they must be there.
 
     Raises:
         RefusedError: the gate is shut.
         GoldsmithError: a folder or the waivers cannot be used, `out` is something else, or the disk is full.
     """
     refuse_inside(folder.path, out)
+    verdict = gate(
+        folder,
+        version,
+        previous=previous,
+        waivers=_read(waivers),
+        today=today,
+        waivers_file=waivers,
+        documents=not write_documents,
+    )
+    if write_documents and (out.exists() or not verdict.refusals):
+        write_documents(verdict)
     if out.exists() and (there := released(folder, version, out, waivers)):
         return there
-    verdict = gate(folder, version, previous=previous, waivers=_read(waivers), today=today, waivers_file=waivers)
     if verdict.refusals:
         raise RefusedError(folder, verdict.version, verdict.refusals)
     with whole_folder(out) as partial:
