@@ -38,7 +38,7 @@ def main() -> None:
 
     \b
     sources -> build -> check -> card -> release -> publish
-    Exit codes: 0 all well, 1 the data failed, 2 the call was wrong or something is missing.
+    Exit codes: 0 all well, 1 the data failed, 2 the call was wrong or something is missing, 3 a fault of goldsmith.
     """
 
 
@@ -142,6 +142,8 @@ def release(folder: Path, out: Path, version: str, previous: Path | None, waiver
     dataset = DatasetFolder(folder)
     builder = builder_of(dataset)
     earlier = DatasetFolder(previous) if previous else None
+    if earlier:
+        dataset.refuse_other(earlier)
     excused = releases.read_waivers(waivers) if waivers else ()
     releases.refuse_inside(folder, out)
     _refuse(releases.stale(dataset))

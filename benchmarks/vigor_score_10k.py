@@ -106,7 +106,16 @@ def _make(room: Path) -> tuple[Path, Path]:
         path.parent.mkdir(parents=True)
         with pq.ParquetWriter(path, table.arrow) as writer:
             writer.write_batch(batch(table, rows))
-    (room / "build.json").write_text(json.dumps({"format": 1, "dataset": "vigor", "schema": VIGOR.to_json()}))
+    build = {
+        "format": 1,
+        "dataset": "vigor",
+        "version": "1",
+        "schema": VIGOR.to_json(),
+        "files": [],
+        "sources": [],
+        "accounting": [],
+    }
+    (room / "build.json").write_text(json.dumps(build))
     return room, room / "predictions.jsonl"
 
 

@@ -48,7 +48,8 @@ def get(name: str) -> Builder:
         near = difflib.get_close_matches(name, loaders, 1)
         hint = f" (did you mean {near[0]}?)" if near else ""
         raise GoldsmithError(
-            f"[{name}] is no dataset known here{hint}: there are {', '.join(sorted(loaders)) or 'none'}"
+            f"[{name}] is no dataset known here{hint}: there are {', '.join(sorted(loaders)) or 'none'}; "
+            f"another one's package must be installed, and register it (entry point {GROUP})"
         )
     try:
         return loaders[name]()

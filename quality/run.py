@@ -62,13 +62,15 @@ def check(
         against: other datasets and evaluation sets in which the rows of each `Alike` are looked for.
 
     Raises:
-        GoldsmithError: the folder is no dataset, two of `against` have one name, or SQL of a check does not run. Data
-            that fails raises nothing.
+        GoldsmithError: the folder is no dataset, `previous` is of another, two of `against` have one name, or SQL of a
+            check does not run. Data that fails raises nothing.
     """
     unknown = sorted(set(groups) - set(GROUPS))
     if unknown:
         raise GoldsmithError(f"[check > groups] there is no {', '.join(unknown)}: choose from {', '.join(GROUPS)}")
     refuse_repeated(against)
+    if previous is not None:
+        folder.refuse_other(previous)
     found = files.examine(folder, hashes="files" in groups)
     with opened(folder, previous, memory_limit=memory_limit, threads=threads) as session:
         add_views(session, found.unreadable)

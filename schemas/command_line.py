@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,14 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 class Street(click.Group):
-    """Commands whose users' mistakes end in one line and an exit code (`GoldsmithError.code`), never in a traceback."""
+    """Commands whose users' mistakes end in one line and an exit code (`GoldsmithError.code`), never in a traceback;
+    that is for faults of the program, which end with 3."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except GoldsmithError as error:
             raise (_Failed if error.code == 1 else _Mistake)(str(error)) from None
         except BrokenPipeError:
@@ -37,8 +41,10 @@ class Street(click.Group):
             raise _Mistake("a name cannot be written in this locale: set PYTHONUTF8=1 and run it again") from None
         except Exception as error:
             if not isinstance(error, pa.ArrowException) and type(error).__module__ not in ("duckdb", "_duckdb"):
-                raise
-            reason = str(error).strip().splitlines()[0]
+                traceback.print_exc()
+                click.echo("goldsmith: this is a fault of the program: report it with the lines above", err=True)
+                raise SystemExit(_FAULT) from None
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise _Mistake(
                 f"a file cannot be read, or memory was short ({reason}): check it, or build it again"
             ) from None
@@ -49,6 +55,9 @@ _RIGHTS = "choose a place you may read and write, or ask for the right"
 _ANOTHER = "choose another path"
 _CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno.EPERM: _RIGHTS, errno.EROFS: _RIGHTS}
 
+
+_FAULT = 3
+"""The exit code of an error that nobody foresaw, so that it is not taken for data that failed."""
 
 _SIGPIPE = 141
 """The exit code that a shell gives a tool whose reader (`head`) left before it had said all: 128 + SIGPIPE."""

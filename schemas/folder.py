@@ -75,6 +75,10 @@ def shard_name(split: str, index: int, count: int) -> str:
     return f"{split}-{index:05d}-of-{count:05d}.parquet"
 
 
+_BUILD = {"dataset": str, "version": str, "schema": dict, "files": list, "sources": list, "accounting": list}
+"""What build.json must hold, beside its format, for the other rooms to read it."""
+
+
 class DatasetFolder:
     """A dataset folder on disk: names of its files, and the records in it. It never writes.
 
@@ -159,7 +163,20 @@ class DatasetFolder:
             raise GoldsmithError(f"[{self.build_json}] is no record of a build: build the dataset again")
         if record.get("format") != BUILD_FORMAT:
             raise GoldsmithError(f"[{self.build_json}] has format {record.get('format')}: build the dataset again")
+        for name, kind in _BUILD.items():
+            if not isinstance(record.get(name), kind):
+                raise GoldsmithError(f"[{self.build_json} > {name}] is missing or damaged: build the dataset again")
         return record
+
+    def refuse_other(self, previous: DatasetFolder) -> None:
+        """Refuse as an earlier release what is of another dataset.
+
+        Raises:
+            GoldsmithError: it is, or one of the two is no dataset.
+        """
+        mine, its = self.build["dataset"], previous.build["dataset"]
+        if its != mine:
+            raise GoldsmithError(f"[{previous.path}] is of {its}, not of {mine}: give an earlier release of {mine}")
 
     @cached_property
     def schema(self) -> Dataset:

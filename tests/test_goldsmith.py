@@ -172,3 +172,24 @@ def test_data_that_fails_end_in_1(street: Path, tmp_path: Path) -> None:
     said = goldsmith("release", folder, "-o", tmp_path / "release", code=1)
     assert "refused:" in said
     assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize("command", ["check", "release"])
+def test_the_release_before_is_of_the_same_dataset(street: Path, tmp_path: Path, command: str) -> None:
+    other = DatasetFolder(shutil.copytree(street / "built", tmp_path / "other"))
+    record = {**other.build, "dataset": "barley"}
+    other.build_json.write_text(json.dumps(record))
+    out = ["-o", tmp_path / "out"] if command == "release" else []
+    said = goldsmith(command, street / "built", "--previous", other.path, *out, code=2)
+    assert f"[{other.path}] is of barley, not of virogym" in " ".join(said.split())
+
+
+def test_a_fault_of_the_program_is_no_data_that_failed(street: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("an oversight")
+
+    monkeypatch.setattr("cards.problems", broken)
+    result = CliRunner().invoke(main, ["card", str(street / "built"), "--check"])
+    assert result.exit_code == 3
+    assert "KeyError: 'an oversight'" in result.output
+    assert "this is a fault of the program: report it" in result.output

@@ -36,8 +36,9 @@ def folder(tmp_path: Path) -> DatasetFolder:
         path = tmp_path / "data" / "clips" / f"{split}-00000-of-00001.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_parquet(path, CLIPS.arrow, [pa.RecordBatch.from_pylist(rows, CLIPS.arrow)])
-    schema = Dataset("speech", "Speech", "Speech.", (CLIPS,)).to_json()
-    (tmp_path / "build.json").write_text(json.dumps({"format": 1, "schema": schema}), encoding="utf-8")
+    build = {"format": 1, "dataset": "speech", "version": "1", "files": [], "sources": [], "accounting": []}
+    build["schema"] = Dataset("speech", "Speech", "Speech.", (CLIPS,)).to_json()
+    (tmp_path / "build.json").write_text(json.dumps(build), encoding="utf-8")
     return DatasetFolder(tmp_path)
 
 

@@ -11,12 +11,21 @@ from schemas.folder import shard_name
 
 TABLE = Table("rows", "Rows.", (Column("id", Text(), "Key."),), key=("id",), splits=("train", "test"))
 SCHEMA = Dataset("small", "Small", "Rows.", (TABLE,))
+BUILD = {
+    "format": 1,
+    "dataset": "small",
+    "version": "1",
+    "schema": SCHEMA.to_json(),
+    "files": [],
+    "sources": [],
+    "accounting": [],
+}
 
 
 @pytest.fixture
 def folder(tmp_path) -> DatasetFolder:
     folder = DatasetFolder(tmp_path)
-    folder.build_json.write_text(json.dumps({"format": 1, "schema": SCHEMA.to_json()}))
+    folder.build_json.write_text(json.dumps(BUILD))
     folder.data("rows").mkdir(parents=True)
     return folder
 
@@ -47,6 +56,25 @@ def test_a_build_json_that_cannot_be_used_is_named(tmp_path, content, message):
     (tmp_path / "build.json").write_text(content)
     with pytest.raises(GoldsmithError, match=message):
         DatasetFolder(tmp_path).build  # noqa: B018
+
+
+@pytest.mark.parametrize("name", sorted(BUILD.keys() - {"format"}))
+@pytest.mark.parametrize("damage", [dict.pop, lambda record, name: record.update({name: 5})])
+def test_a_build_json_that_lacks_something_is_named(folder, name, damage):
+    record = dict(BUILD)
+    damage(record, name)
+    folder.build_json.write_text(json.dumps(record))
+    with pytest.raises(GoldsmithError, match=rf"build.json > {name}\] is missing or damaged: build the dataset again"):
+        folder.build  # noqa: B018
+
+
+def test_an_earlier_release_is_of_the_same_dataset(folder, tmp_path):
+    folder.refuse_other(folder)
+    other = DatasetFolder(tmp_path / "other")
+    other.path.mkdir()
+    other.build_json.write_text(json.dumps({**BUILD, "dataset": "large"}))
+    with pytest.raises(GoldsmithError, match=r"other\] is of large, not of small: give an earlier release of small"):
+        folder.refuse_other(other)
 
 
 def test_an_unchecked_folder_says_what_to_run(folder):

@@ -100,6 +100,7 @@ def write(path: Path, rows: Mapping[str, Sequence[dict[str, Any]]]) -> DatasetFo
                 pq.write_table(pa.Table.from_pylist([{k: r[k] for k in schema.names} for r in some], schema), file)
                 files.append({"table": table.name, "sha256": f"{table.name}{split}"})
     build = {"format": 1, "dataset": "sketch", "version": "1", "schema": SKETCH.to_json(), "files": files}
+    build |= {"sources": [], "accounting": []}
     (path / "build.json").write_text(json.dumps(build))
     return DatasetFolder(path)
 

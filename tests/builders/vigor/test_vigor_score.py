@@ -68,7 +68,16 @@ def folder(tmp_path):
         names = [name for name in table.names if name not in ("votes", "image", "frames")]
         schema = pa.schema([table.arrow.field(name) for name in names])
         pq.write_table(pa.Table.from_pylist([{name: row[name] for name in names} for row in content], schema), path)
-    (tmp_path / "build.json").write_text(json.dumps({"format": 1, "dataset": "vigor", "schema": VIGOR.to_json()}))
+    build = {
+        "format": 1,
+        "dataset": "vigor",
+        "version": "1",
+        "schema": VIGOR.to_json(),
+        "files": [],
+        "sources": [],
+        "accounting": [],
+    }
+    (tmp_path / "build.json").write_text(json.dumps(build))
     return DatasetFolder(tmp_path)
 
 

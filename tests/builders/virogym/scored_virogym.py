@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.virogym.schema import AMINO_ACIDS
+from builders.virogym.schema import AMINO_ACIDS, SCHEMA
 from builders.virogym.substitution import BLOSUM62
 from schemas import DatasetFolder
 
@@ -38,7 +38,16 @@ def write(path: Path) -> DatasetFolder:
     _table(path, "references", pl.DataFrame(references))
     _titres(path, chance)
     _windows(path, chance)
-    path.joinpath("build.json").write_text(json.dumps({"format": 1, "dataset": "virogym", "version": "0"}))
+    build = {
+        "format": 1,
+        "dataset": "virogym",
+        "version": "0",
+        "schema": SCHEMA.to_json(),
+        "files": [],
+        "sources": [],
+        "accounting": [],
+    }
+    path.joinpath("build.json").write_text(json.dumps(build))
     return DatasetFolder(path)
 
 

@@ -140,7 +140,16 @@ def test_rows_that_no_record_holds_are_refused(table: str, row_id: str, said: st
     dataset = Dataset("sites", "Sites", "Sites.", (SITES, LEVELS, SETTINGS))
     rows = [{"reading_id": f"r{number}", "site": site} for number, site in enumerate(["a", "b", "Ole's", "Ole's"])]
     write_shards(tmp_path, SITES, "train", rows)
-    (tmp_path / "build.json").write_text(json.dumps({"format": 1, "schema": dataset.to_json()}))
+    build = {
+        "format": 1,
+        "dataset": "sites",
+        "version": "1",
+        "schema": dataset.to_json(),
+        "files": [],
+        "sources": [],
+        "accounting": [],
+    }
+    (tmp_path / "build.json").write_text(json.dumps(build))
     folder = DatasetFolder(tmp_path)
     with pytest.raises(GoldsmithError, match=said):
         refuse_others(folder, folder.schema.table(table), row_id)
