@@ -16,7 +16,7 @@ from quality.ledger import Ledger
 from quality.near import check as near
 from quality.near.rows import Other, refuse_unmatched
 from quality.unique import as_check, check_unique
-from schemas import Alike, Check, CheckSet, Figure, GoldsmithError, Plot, Strange, Unique, View
+from schemas import Alike, Check, CheckSet, Figure, GoldsmithError, Strange, Unique, View
 
 
 def add_own_views(session: Session, views: tuple[View, ...]) -> None:
@@ -117,8 +117,3 @@ def _shown(check: Check | Figure | Unique | Strange) -> Check | Figure:
 def missing(session: Session, needs: tuple[str, ...]) -> list[str]:
     """The tables and views among `needs` that there are not."""
     return [need for need in needs if need not in session.names]
-
-
-def applies(session: Session, plot: Plot) -> bool:
-    """Whether a plot's tables are all there."""
-    return not missing(session, plot.needs)

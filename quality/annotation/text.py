@@ -56,9 +56,3 @@ def error_rate(a: str, b: str, unit: Literal["word", "character"] = "word") -> f
     left, right = (normalise(t).split() if unit == "word" else graphemes(t) for t in (a, b))
     length = (len(left) + len(right)) / 2
     return edits(left, right) / length if length else 0.0
-
-
-def reference_error_rate(reference: str, text: str, unit: Literal["word", "character"] = "word") -> float:
-    """The usual, one-sided rate (WER, CER) of `text` against `reference`; an empty reference gives 0 or 1."""
-    left, right = (normalise(t).split() if unit == "word" else graphemes(t) for t in (reference, text))
-    return edits(left, right) / len(left) if left else float(bool(right))
