@@ -25,6 +25,7 @@ from builders.verivul.commits import Fix
 from builders.verivul.git import Repository
 from builders.verivul.outcome import Attempt
 from builders.verivul.python_programs import PythonPair
+from builders.verivul.python_subset import NotAllowedError
 from builders.verivul.schema import ATTEMPTS, PAIRS, PROGRAMS, REFERENCE, SCHEMA
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _SPLIT = "test"
 _CALLS = "calls"
 _PYTHON = "python"
+_NOT_ALLOWED = "python_not_allowed"
+"""Reason of a reject: a Python program with what is not run."""
 
 
 class VeriVul:
@@ -43,7 +46,7 @@ class VeriVul:
     version = "1.0.0"
     folder = Path(__file__).parent
     checks = CHECKS
-    expected_rejects: frozenset[str] = frozenset()
+    expected_rejects = frozenset({_NOT_ALLOWED})
     reject_budget = 0.0
 
     def score(self, folder: DatasetFolder, predictions: Path) -> Any:
@@ -127,14 +130,18 @@ def _rows(
 
 
 def _python(pair: PythonPair, licence: str) -> Iterator[Batch | Reject | Read]:
-    checked = python_programs.check(pair)
+    place = f"pair {pair.name}"
+    yield Read(_PYTHON, "attempts", 1)
+    try:
+        checked = python_programs.check(pair)
+    except NotAllowedError as error:
+        yield Reject("attempts", _NOT_ALLOWED, str(error), _PYTHON, place, json.dumps(asdict(pair)))
+        return
     after = checked.after.verdict if checked.after else ""
     attempt = Attempt(pair.name, "whole", 0, 0, "python", checked.before.verdict, after, checked.outcome)
     fix = Fix("python", "", (), (pair.cwe,))
     row = {**rows.attempt_row(fix, 0, attempt, "python"), "attempt_id": f"python-{pair.name}"}
-    place = f"pair {pair.name}"
     yield _batch(ATTEMPTS, [row], _PYTHON, place)
-    yield Read(_PYTHON, "attempts", 1)
     if checked.outcome == "certified":
         programs, found = rows.python_rows(checked, licence)
         yield _batch(PAIRS, [found], _PYTHON, place)

@@ -1,36 +1,26 @@
 """ESBMC as a function: a program and arguments in, a verdict with its table of properties out.
 
-A run has its own process group and folder, a bound on memory and on processor time; whatever happens, nothing is left
-behind. Verdicts never come from the exit code (a timeout and a violation share one). The bound is on processor time, so
-that a busy machine gives the same verdicts as an idle one. An earlier result is taken from the cache where the program,
-the arguments and the binary are the same.
+A run is bounded as `child` says. Verdicts never come from the exit code (a timeout and a violation share one). The
+bound is on processor time, so that a busy machine gives the same verdicts as an idle one. An earlier result is taken
+from the cache where the program, the arguments and the binary are the same.
 """
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import hashlib
 import json
 import os
 import re
-import resource
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from builders.verivul import rooms
+from builders.verivul import child, rooms
 from schemas import GoldsmithError
 
-MEMORY = 3 << 30
-"""Bytes of address space of a run."""
-
-_WALL_FACTOR = 100
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 _ROW = re.compile(r"^\s+(FAILED|PASSED|NOT CHECKED)\s+\[([^\]]+)\]\s+line\s+(\d+)\s+(.*)$", re.M)
 _FILE = re.compile(r"^(\S.*), function (.*)$", re.M)
 _VERDICT = re.compile(r"^VERIFICATION (\w+)", re.M)
@@ -123,8 +113,9 @@ def binary() -> Path:
 @lru_cache(maxsize=1)
 def version() -> str:
     """Such as `8.4.0`."""
-    done = subprocess.run([str(binary()), "--version"], capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
-    match = re.search(r"ESBMC version (\S+)", done.stdout + done.stderr)
+    with rooms.temporary("esbmc") as room:
+        _, said = child.execute([str(binary()), "--version"], Path(room), seconds=60, memory=child.MEMORY)
+    match = re.search(r"ESBMC version (\S+)", said)
     if match is None:
         raise GoldsmithError(f"[{binary().name}] does not answer --version as ESBMC does: set GOLDSMITH_ESBMC")
     return match[1]
@@ -167,54 +158,11 @@ def _execute(program: str, arguments: Sequence[str], seconds: int, suffix: str) 
         (Path(room) / f"program{suffix}").write_text(program, encoding="utf-8")
         front = ["--python", sys.executable] if suffix == ".py" else []
         command = [str(binary()), f"program{suffix}", *arguments, *front]
-        code, output = execute(command, Path(room), seconds=seconds, memory=MEMORY)
+        code, output = child.execute(command, Path(room), seconds=seconds, memory=child.MEMORY, files=child.SCRATCH)
     output = re.sub(r"\b\d+\.\d+s\b", "N.NNNs", output.replace(room + "/", ""))
     if code == -signal.SIGXCPU or code == -signal.SIGKILL:
         return output + "\nERROR: Timed out\n"
     return output
-
-
-def execute(command: Sequence[str], room: Path, *, seconds: int, memory: int | None) -> tuple[int, str]:
-    """Run a command in a process group of its own; (exit code, everything it printed).
-
-    Args:
-        seconds: of processor time for each process; the whole group is killed after a hundred times as many.
-        memory: bytes of address space for each process.
-    """
-
-    def bounded() -> None:
-        _die_with_parent()
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        if memory is not None:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-
-    process = subprocess.Popen(  # noqa: S603 (argument lists of our own)
-        command, cwd=room, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True, preexec_fn=bounded, env={**os.environ, "TMPDIR": str(room)},
-    )  # fmt: skip
-    try:
-        output, _ = process.communicate(timeout=seconds * _WALL_FACTOR)
-        code = process.returncode
-    except subprocess.TimeoutExpired:
-        _kill(process)
-        output, code = process.communicate()[0], -signal.SIGKILL
-    except BaseException:
-        _kill(process)
-        process.wait()
-        raise
-    return code, output.decode("utf-8", "replace")
-
-
-def _die_with_parent() -> None:
-    """Ask Linux to kill this process when the one that started it ends, however it ends (prctl: PR_SET_PDEATHSIG)."""
-    if _LIBC is not None:
-        _LIBC.prctl(1, signal.SIGKILL)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def read(output: str) -> Run:

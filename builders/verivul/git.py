@@ -9,19 +9,24 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import resource
 import subprocess
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.verivul import rooms
+from builders.verivul import child, rooms
 from schemas import GoldsmithError
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
 _SAFE = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
-         "-c", "protocol.allow=never", "-c", "core.attributesFile=/dev/null")  # fmt: skip
+         "-c", "protocol.allow=never", "-c", "core.attributesFile=/dev/null",
+         "-c", "core.packedGitLimit=1g")  # fmt: skip
 _SHA = re.compile(r"[0-9a-f]{40}")
+_SECONDS = 4 * 3600
+_MEMORY = 16 << 30
+"""Bytes of address space: git maps the indexes of a repository's packs as they are."""
 
 
 class MissingError(Exception):
@@ -87,11 +92,21 @@ class Repository:
             self._room.cleanup()
 
     def _run(self, *arguments: str, stdin: bytes | None = None) -> bytes:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
         closed = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_TERMINAL_PROMPT": "0",
-                  "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "LC_ALL": "C"}  # fmt: skip
+                  "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1"}  # fmt: skip
         command = ["git", *_SAFE, "--git-dir", str(self._dir), *arguments]
-        done = subprocess.run(command, input=stdin, capture_output=True, env={**kept, **closed}, check=False)  # noqa: S603
+        bounds = child.limits(
+            seconds=_SECONDS, memory=_MEMORY, files=resource.RLIM_INFINITY if self._room is not None else 0
+        )
+        try:
+            done = subprocess.run(  # noqa: S603
+                command, input=stdin or b"", capture_output=True, check=False, timeout=_SECONDS, preexec_fn=bounds,
+                env={**child.environment(tempfile.gettempdir()), **closed},
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise MissingError(f"git {arguments[0]} does not end") from None
+        if done.returncode < 0:
+            raise MissingError(f"git {arguments[0]} was ended by signal {-done.returncode}")
         if done.returncode != 0:
             raise MissingError(" ".join(done.stderr.decode("utf-8", "replace").split())[:200])
         return done.stdout

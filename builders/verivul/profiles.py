@@ -83,3 +83,9 @@ def primary_cwe(given: Sequence[int], candidates: Sequence[int], comment: str, l
         if word in text:
             return number
     return candidates[0] if candidates else 0
+
+
+def known(arguments: Sequence[str]) -> bool:
+    """Whether ESBMC's arguments are of those that this builder gives: others can name programs and files."""
+    given = {*COMMON, *HUNT, *EVERY, *WHOLE_TRACE, *(one for profile in PROFILES.values() for one in profile)}
+    return all(one in given | {"--unwind", "--k-induction", "--max-k-step"} or one.isdecimal() for one in arguments)

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.verivul import rooms
+from builders.verivul import child, rooms
 from builders.verivul.ctypes import SPELLING
-from builders.verivul.esbmc import execute
 from builders.verivul.program import Program
 from builders.verivul.trace import Step
 
@@ -25,7 +24,10 @@ _FRAME = re.compile(r"#\d+ 0x[0-9a-f]+ in (\S+) (?:\S*/)?program\.c:(\d+)")
 _RUNTIME = re.compile(r"^(?:\S*/)?program\.c:(\d+):\d+: runtime error: (.*)$", re.M)
 _ASAN = re.compile(r"ERROR: (?:Address|Leak)Sanitizer: (attempting \S+|[\w-]+)")
 _BROKEN = re.compile(r"VIOLATED: (.*)")
-_OPTIONS = "exitcode=99:detect_leaks={leaks}:allocator_may_return_null=1:max_allocation_size_mb=512:symbolize=1"
+_OPTIONS = (
+    "exitcode=99:detect_leaks={leaks}:allocator_may_return_null=1:max_allocation_size_mb=512:symbolize=1"
+    ":hard_rss_limit_mb=2048"
+)
 
 _RUNTIME_C = r"""#include <setjmp.h>
 #include <stdint.h>
@@ -112,7 +114,7 @@ def compiles(program: Program) -> str:
     with rooms.temporary("gcc") as room:
         (Path(room) / "program.c").write_text(program.text, encoding="utf-8")
         command = ["gcc", "-std=gnu11", "-Wall", "-c", "program.c", "-o", "program.o"]
-        code, output = execute(command, Path(room), seconds=_SECONDS, memory=None)
+        code, output = _compile(command, Path(room))
     faults = re.findall(r"error: (.*)", output)
     return "" if code == 0 else (faults[0] if faults else output.strip()[-200:] or "gcc failed")
 
@@ -142,19 +144,24 @@ def replay(program: Program, inputs: Sequence[Step], *, leaks: bool, search: boo
         ]
         link = ["gcc", *FLAGS, *_SANITIZERS, "replay.c", "program.o", "-lm", "-o", "replay"]
         for command in (build, link):
-            code, output = execute(command, room, seconds=_SECONDS, memory=None)
+            code, output = _compile(command, room)
             if code != 0:
                 return Replay("not_built", output.strip()[-200:])
-        options = _OPTIONS.format(leaks=int(leaks))
-        start = ["env", f"ASAN_OPTIONS={options}", "UBSAN_OPTIONS=print_stacktrace=1:exitcode=99", "./replay"]
-        for outcome, command in (("exact", start), ("searched", [*start, str(_TRIES)])):
+        options = {"ASAN_OPTIONS": _OPTIONS.format(leaks=int(leaks)),
+                   "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}  # fmt: skip
+        for outcome, command in (("exact", ["./replay"]), ("searched", ["./replay", str(_TRIES)])):
             if outcome == "searched" and (leaks or not search):
                 break
-            code, output = execute(command, room, seconds=_SECONDS, memory=None)
+            # AddressSanitizer reserves terabytes of addresses; the bound on what it really takes is in its options.
+            code, output = child.execute(command, room, seconds=_SECONDS, memory=None, settings=options)
             found = _report(program, output, outcome) if code != 0 else None
             if found:
                 return found
     return Replay("none")
+
+
+def _compile(command: Sequence[str], room: Path) -> tuple[int, str]:
+    return child.execute(command, room, seconds=_SECONDS, memory=child.MEMORY, files=child.SCRATCH)
 
 
 def _report(program: Program, output: str, outcome: str) -> Replay | None:

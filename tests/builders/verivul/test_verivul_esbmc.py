@@ -1,13 +1,6 @@
-"""ESBMC: verdicts from what it prints, bounds that hold, and nothing left behind."""
+"""ESBMC: verdicts from what it prints, and a cache that keeps them."""
 
 from __future__ import annotations
-
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 
@@ -73,50 +66,6 @@ int main(void)
     assert 787 in found[0].violation.cwe
     assert esbmc.run(program.replace("b < 6", "b < 4"), arguments, seconds=20).verdict == "safe"
     assert esbmc.run(program, arguments, seconds=20).output == run.output  # the same under the same arguments
-
-
-def test_bounds_on_time_and_memory_end_a_run(tmp_path):
-    spin = [sys.executable, "-c", "while True: pass"]
-    code, _ = esbmc.execute(spin, tmp_path, seconds=1, memory=None)
-    assert code in (-signal.SIGXCPU, -signal.SIGKILL)
-    eat = [sys.executable, "-c", "x = bytearray(1 << 30)"]
-    code, output = esbmc.execute(eat, tmp_path, seconds=10, memory=400 << 20)
-    assert code != 0
-    assert "MemoryError" in output
-
-
-def test_an_interrupt_leaves_no_process_behind(tmp_path):
-    script = f"""
-import sys
-from pathlib import Path
-from builders.verivul import esbmc
-code = "import os, time, pathlib; pathlib.Path('pid').write_text(str(os.getpid())); time.sleep(600)"
-esbmc.execute([sys.executable, "-c", code],
-              Path({str(tmp_path)!r}), seconds=100, memory=None)
-"""
-    child = subprocess.Popen(
-        [sys.executable, "-c", script], cwd=Path.cwd(), env={**os.environ, "PYTHONPATH": str(Path.cwd())}
-    )
-    place = tmp_path / "pid"
-    for _ in range(600):
-        if place.exists() and place.read_text():
-            break
-        time.sleep(0.1)
-    grandchild = int(place.read_text())
-    child.send_signal(signal.SIGINT)
-    child.wait(60)
-    for _ in range(100):
-        if not _alive(grandchild):
-            break
-        time.sleep(0.1)
-    assert not _alive(grandchild)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return open(f"/proc/{pid}/stat").read().split(")")[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_the_cache_keeps_verdicts_and_no_timeouts(tmp_path):
