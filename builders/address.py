@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from schemas import GoldsmithError
+from schemas.address import shown
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -34,21 +35,22 @@ def open_address(address: str) -> tuple[AbstractFileSystem, str]:
     except ImportError as error:
         package = _EXTRAS.get(scheme)
         cure = f"pip install '{package}'" if package else "install that package"
-        raise GoldsmithError(f"[{address}] {reason(error)}: {cure}") from None
+        raise GoldsmithError(f"[{shown(address)}] {reason(error)}: {cure}") from None
     except ValueError as error:
         raise GoldsmithError(
-            f"[{address}] is no address that can be read ({reason(error)}): write it as s3://BUCKET/x"
+            f"[{shown(address)}] is no address that can be read ({reason(error)}): write it as s3://BUCKET/x"
         ) from None
     return files, str(root).rstrip("/")
 
 
 def reason(error: BaseException) -> str:
     """What an error says, in one line."""
-    return " ".join(str(error).split()) or type(error).__name__
+    return shown(" ".join(str(error).split())) or type(error).__name__
 
 
 def unusable(address: str, error: BaseException, more: str = "") -> GoldsmithError:
     """What to tell a person when a file system fails: each of the many has errors of its own."""
     return GoldsmithError(
-        f"[{address}] cannot be used ({reason(error)}): check the address, your credentials and your rights there{more}"
+        f"[{shown(address)}] cannot be used ({reason(error)}): check the address, your credentials and your rights "
+        f"there{more}"
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from builders.address import open_address, unusable
 from schemas import GoldsmithError
+from schemas.address import shown
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -38,8 +39,8 @@ def bring(source: str, address: str, cache: Path) -> Path:
     home = cache / "addresses" / hashlib.sha256(address.encode()).hexdigest()[:32]
     found, is_file = _listed(files, root, address)
     if not found:
-        raise GoldsmithError(f"[{source}] {address} holds nothing: give the address of a file or a folder")
-    copy = home / ("file" if is_file else "folder") / (_inside(source, "", root.rpartition("/")[2]))
+        raise GoldsmithError(f"[{source}] {shown(address)} holds nothing: give the address of a file or a folder")
+    copy = home / ("file" if is_file else "folder") / _inside(source, "", _plain(root).rpartition("/")[2])
     if not is_file:
         _forget(copy, {_inside(source, root, path) for path in found})
     had = _had(home / _BROUGHT)
@@ -51,7 +52,9 @@ def bring(source: str, address: str, cache: Path) -> Path:
             continue
         _copy(_chunks(files, path, address), target)
         if target.stat().st_size != facts["size"]:
-            raise GoldsmithError(f"[{source}] {path} changed while it was copied: leave it alone and run it again")
+            raise GoldsmithError(
+                f"[{source}] {shown(path)} changed while it was copied: leave it alone and run it again"
+            )
         with open(home / _BROUGHT, "a", encoding="utf-8") as file:
             print(json.dumps({"name": name, "mark": mark}), file=file)
     return copy
@@ -68,6 +71,11 @@ def _listed(files: AbstractFileSystem, root: str, address: str) -> tuple[dict[st
         return {}, False
     except Exception as error:
         raise unusable(address, error) from error
+
+
+def _plain(root: str) -> str:
+    """The path of an address: of the web, without the query, which may be a key and is no part of a file's name."""
+    return root.partition("?")[0] if root.startswith(("http://", "https://")) else root
 
 
 def _inside(source: str, root: str, path: str) -> str:

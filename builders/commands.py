@@ -46,8 +46,9 @@ def load_sources(builder: Builder, overrides: tuple[str, ...], mirrors: tuple[st
     named: dict[str, Path | str] = {}
     for text in overrides:
         name, equals, path = text.partition("=")
-        if not equals:
-            raise GoldsmithError(f"--source {text}: write it as NAME=PATH")
+        if not equals or is_address(name):
+            what = text if not is_address(text) else "of an address"  # Which may have a key in it.
+            raise GoldsmithError(f"--source {what}: write it as NAME=PATH")
         named[name] = path if is_address(path) else Path(path)
     return Sources.load(builder.folder, overrides=named, mirrors=mirrors, **options)
 
@@ -172,7 +173,7 @@ def _part(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     index, _, count = text.partition("/")
-    if not (index.isdigit() and count.isdigit() and 1 <= int(index) <= int(count)):
+    if not (re.fullmatch(r"[0-9]{1,9}/[0-9]{1,9}", text) and 1 <= int(index) <= int(count)):
         raise GoldsmithError(f"--shard {text}: write I/N with 1 <= I <= N, such as 3/8")
     return int(index), int(count)
 

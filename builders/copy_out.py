@@ -15,6 +15,7 @@ from typing import Any, cast
 from builders.address import open_address, unusable
 from builders.assemble import MADE, STALE
 from schemas import GoldsmithError
+from schemas.address import refuse_key
 
 _SIGN = ".goldsmith-copy"
 """Lies at the address while a copy is under way: the dataset's name, and the files that are there with their sums."""
@@ -62,7 +63,7 @@ def refuse_address(address: str, name: str) -> None:
 
 class _Place:
     def __init__(self, address: str) -> None:
-        self._address = address
+        self._address = refuse_key("-o", address)
         self._files, self._root = open_address(address)
         protocols = {self._files.protocol} if isinstance(self._files.protocol, str) else set(self._files.protocol)
         if "hf" in protocols and not self._root.startswith("buckets/"):

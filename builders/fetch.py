@@ -6,92 +6,25 @@ Not its business: what is pinned (`builders.sources`) and what is in the files.
 from __future__ import annotations
 
 import hashlib
-import http.client
 import os
-import re
 import tempfile
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
-from urllib.parse import unquote, urlsplit
 
 from builders.address import is_address, open_address, reason
+from builders.mirrors import mirror_path, named_mirrors
+from builders.stream import WEB, LineError, open_stream, read_chunk
+from builders.sums import Found, sum_file
 from schemas import GoldsmithError
 
 if TYPE_CHECKING:
     from builders.pins import Source
 
-_CHUNK = 1 << 20
-_TIMEOUT_S = 60
 _ATTEMPTS = 3
-_WEB = ("http://", "https://")
-_SCHEMES = ("http", "https", "s3", "gs", "hf")
 _LFS = b"version https://git-lfs"
-_PORT = re.compile(r"\d{1,5}(/|$)")
-
-
-@dataclass(frozen=True)
-class Found:
-    """A file with its checksum and its size in bytes."""
-
-    path: Path
-    sha256: str
-    size: int
-
-
-def sum_file(path: Path) -> Found:
-    """Hash a file."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return Found(path, digest, file.tell())
-
-
-def sum_folder(path: Path) -> Found:
-    """Hash a folder: the sha256 over a line `<sha256>  <relative path>` for each file, sorted by path.
-
-    Files and folders whose names start with a dot do not count; the size is that of all files.
-    """
-    digest, size = hashlib.sha256(), 0
-    files = (file.relative_to(path) for file in path.rglob("*") if file.is_file())
-    for name in sorted(file.as_posix() for file in files if not any(part.startswith(".") for part in file.parts)):
-        found = sum_file(path / name)
-        digest.update(f"{found.sha256}  {name}\n".encode("utf-8", "surrogateescape"))
-        size += found.size
-    return Found(path, digest.hexdigest(), size)
-
-
-def mirror_path(where: str, url: str) -> str:
-    """The place of a URL in a mirror: `host/path`, percent signs decoded.
-
-    Raises:
-        GoldsmithError: the URL is none that can be fetched, or would lead out of the mirror.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in _SCHEMES or not parts.hostname:
-        raise GoldsmithError(f"[{where} > url] {url!r} is no address of a file: use one of {', '.join(_SCHEMES)}")
-    query = "?" + unquote(parts.query).replace("/", "%2F") if parts.query else ""
-    segments = [parts.netloc.rpartition("@")[2], *unquote(parts.path).lstrip("/").split("/")]
-    segments[-1] += query
-    if any(segment in ("", ".", "..") or "\\" in segment or "\0" in segment for segment in segments):
-        raise GoldsmithError(f"[{where} > url] {url!r} has a path that leads astray: give the plain address of a file")
-    return "/".join(segments)
-
-
-def split_mirrors(text: str) -> list[str]:
-    """Split `GOLDSMITH_MIRRORS` at the path separator, leaving the colons of URLs (scheme and port) alone."""
-    mirrors: list[str] = []
-    for piece in text.split(os.pathsep):
-        last = mirrors[-1] if mirrors else ""
-        after_scheme = piece.startswith("//") and re.fullmatch(r"[a-z][a-z0-9+.-]+", last)
-        after_host = _PORT.match(piece) and re.fullmatch(r"[a-z][a-z0-9+.-]+://[^/]+", last)
-        if after_scheme or after_host:
-            mirrors[-1] = f"{last}:{piece}"
-        else:
-            mirrors.append(piece)
-    return [mirror for mirror in mirrors if mirror]
+_MIRROR = "--mirror takes a folder or a URL laid out as host/path"
 
 
 def default_cache() -> Path:
@@ -102,12 +35,35 @@ def default_cache() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "goldsmith"
 
 
+class _PlaceError(Exception):
+    """A place does not give a source's bytes; the next one may.
+
+    Attributes:
+        fault: a phrase that names the place, short.
+        cure: what to do if no other place has them.
+    """
+
+    def __init__(self, fault: str, cure: str) -> None:
+        super().__init__(fault, cure)
+        self.fault, self.cure = fault, cure
+
+
+def _nowhere(source: Source, *failures: _PlaceError) -> GoldsmithError:
+    """What to tell a person when no place has given a source."""
+    faults = "; ".join(dict.fromkeys(failure.fault for failure in failures))
+    return GoldsmithError(f"[{source.name}] {faults}: {failures[-1].cure}")
+
+
 def by_hand(source: Source) -> GoldsmithError:
     """What to tell a person who has to fetch a source."""
+    return _nowhere(source, _by_hand(source))
+
+
+def _by_hand(source: Source) -> _PlaceError:
     how = " ".join(source.manual.split()).rstrip(".")
     if source.git:
         how = how or f"git clone --mirror {source.url} CLONE"
-    return GoldsmithError(f"[{source.name}] is fetched by hand: {how}; then pass --source {source.name}=PATH")
+    return _PlaceError("is fetched by hand", f"{how}; then pass --source {source.name}=PATH")
 
 
 class Fetcher:
@@ -120,7 +76,7 @@ class Fetcher:
     """
 
     def __init__(self, mirrors: Sequence[str], cache: Path | None, *, offline: bool) -> None:
-        self.mirrors = [*mirrors, *split_mirrors(os.environ.get("GOLDSMITH_MIRRORS", ""))]
+        self.mirrors = named_mirrors(mirrors)
         self.cache = cache or default_cache()
         self.offline = offline
 
@@ -128,22 +84,28 @@ class Fetcher:
         """The source's file, checked.
 
         Raises:
-            GoldsmithError: it cannot be had, or a place has other bytes under its name.
+            GoldsmithError: no place has its bytes; what failed at each is said. A mirror that is not there at all is a
+                slip, and refused before others are asked, where it is the only one.
         """
+        failures: list[_PlaceError] = []
         if source.sha256 is not None:
             cached = self._cached(source.sha256)
             if cached is not None:
                 return cached
             if source.url is not None:
                 for mirror in self.mirrors:
-                    if found := self._from_mirror(source, mirror, progress):
-                        return found
-        if source.manual:
-            raise by_hand(source)
-        url = cast(str, source.url)
-        if self.offline:
-            raise GoldsmithError(f"[{source.name}] is in no cache or mirror: give --mirror DIR with it, or fetch {url}")
-        return self._from_url(source, url, progress)
+                    try:
+                        if found := self._from_mirror(source, mirror, progress):
+                            return found
+                    except _PlaceError as failure:
+                        failures.append(failure)
+        if self.offline and not source.manual:
+            absent = _PlaceError("is in no cache or mirror", f"give --mirror DIR with it, or fetch {source.url}")
+            raise _nowhere(source, *(failures or [absent]))
+        try:
+            return self._from_home(source, progress)
+        except _PlaceError as failure:
+            raise _nowhere(source, *failures, failure) from None
 
     def clone(self, source: Source) -> Path | None:
         """A local clone of a git source in a mirror folder: `host/path`, with or without `.git`; None for none."""
@@ -168,48 +130,48 @@ class Fetcher:
         place = mirror_path(source.name, cast(str, source.url))
         if not is_address(mirror):
             if not Path(mirror).is_dir():
-                raise GoldsmithError(f"[{mirror}] is no folder: --mirror takes a folder or a URL laid out as host/path")
-            path = Path(mirror) / place
-            if not path.is_file():
-                return None
-            found = sum_file(path)
-            with open(path, "rb") as file:
-                _check(source, found.sha256, found.size, file.read(len(_LFS)), str(path))
-            return found
+                raise self._no_mirror(GoldsmithError(f"[{mirror}] is no folder: {_MIRROR}"))
+            return _in_folder(source, Path(mirror) / place)
         address = f"{mirror.rstrip('/')}/{place}"
         try:
-            with _open(address) as stream:
+            # A bucket whose name is mistyped is seen; a web server cannot be asked whether it is there.
+            files, root = (None, "") if mirror.startswith(WEB) else open_address(mirror)
+        except GoldsmithError as error:
+            raise self._no_mirror(error) from None
+        try:
+            with open_stream(address) as stream:
                 return self._keep(source, stream, address, progress)
         except FileNotFoundError:
-            self._refuse_absent(mirror)
+            if files and not files.exists(root):
+                raise self._no_mirror(GoldsmithError(f"[{mirror}] holds nothing: {_MIRROR}")) from None
             return None
         except (OSError, ValueError) as error:
-            raise _unreachable(source, address, error) from None
+            raise _unreachable(address, error) from None
 
-    def _refuse_absent(self, mirror: str) -> None:
-        """Refuse a mirror that is not there, as a bucket whose name is mistyped; a web server cannot be asked."""
-        if mirror.startswith(_WEB):
-            return
-        files, root = open_address(mirror)
-        if not files.exists(root):
-            raise GoldsmithError(f"[{mirror}] holds nothing: --mirror takes a folder or a URL laid out as host/path")
+    def _no_mirror(self, error: GoldsmithError) -> Exception:
+        """What to raise where a mirror cannot be one: the user's slip, but for others that may have the file."""
+        fault, _, cure = str(error).rpartition(": ")
+        return _PlaceError(fault, cure) if len(self.mirrors) > 1 else error
 
-    def _from_url(self, source: Source, url: str, progress: Callable[[int], None] | None) -> Found:
+    def _from_home(self, source: Source, progress: Callable[[int], None] | None) -> Found:
+        """The source's file from its own URL."""
+        if source.manual:
+            raise _by_hand(source)
+        url = cast(str, source.url)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with _open(url) as stream:
+                with open_stream(url) as stream:
                     return self._keep(source, stream, url, progress)
             except FileNotFoundError as error:
-                said = f" ({reason(error)})" if reason(error) != url else ""
-                raise GoldsmithError(
-                    f"[{source.name}] is no longer at {url}{said}: give --mirror DIR with a copy, or "
-                    f"--source {source.name}=PATH"
+                said = f" ({reason(error)})" if str(error) != url else ""
+                raise _PlaceError(
+                    f"is no longer at {url}{said}", f"give --mirror DIR with a copy, or --source {source.name}=PATH"
                 ) from None
             except (TimeoutError, ConnectionResetError, urllib.error.ContentTooShortError) as error:
                 if attempt == _ATTEMPTS:  # A line that broke off is worth another try; no line at all is not.
-                    raise _unreachable(source, url, error) from None
+                    raise _unreachable(url, error) from None
             except (OSError, ValueError) as error:
-                raise _unreachable(source, url, error) from None
+                raise _unreachable(url, error) from None
         raise AssertionError("unreachable")
 
     def _keep(self, source: Source, stream: BinaryIO, place: str, progress: Callable[[int], None] | None) -> Found:
@@ -220,13 +182,13 @@ class Fetcher:
         try:
             temporary = self._temporary(target)
             with open(temporary, "wb") as file:
-                while chunk := _read(stream):
+                while chunk := read_chunk(stream):
                     start = start or chunk[: len(_LFS)]
                     size += len(chunk)
                     if source.size is not None and size > source.size:
-                        raise GoldsmithError(
-                            f"[{source.name}] {place} is longer than the pinned {source.size} bytes: "
-                            "it is another file; find the pinned one and give --mirror DIR with it"
+                        raise _PlaceError(
+                            f"{place} is longer than the pinned {source.size} bytes",
+                            "it is another file; find the pinned one and give --mirror DIR with it",
                         )
                     digest.update(chunk)
                     file.write(chunk)
@@ -236,7 +198,7 @@ class Fetcher:
                 os.fsync(file.fileno())
             _check(source, digest.hexdigest(), size, start, place)
             temporary.replace(target)
-        except _LineError as error:
+        except LineError as error:
             raise error.cause from None
         except OSError as error:
             raise GoldsmithError(
@@ -255,62 +217,34 @@ class Fetcher:
         return Path(name)
 
 
-class _LineError(Exception):
-    """The far side failed while a file came in, as opposed to the disk that it is written to."""
-
-    def __init__(self, cause: OSError) -> None:
-        self.cause = cause
-
-
-def _read(stream: BinaryIO) -> bytes:
+def _in_folder(source: Source, path: Path) -> Found | None:
+    """The file of a mirror that is a folder, used where it is."""
     try:
-        return stream.read(_CHUNK)
-    except http.client.HTTPException as error:
-        raise _LineError(ConnectionResetError(f"the connection broke off: {error!r}")) from None
+        if not path.is_file():
+            return None
+        found = sum_file(path)
+        with open(path, "rb") as file:
+            start = file.read(len(_LFS))
     except OSError as error:
-        raise _LineError(error) from None
-    except Exception as error:  # Each of the many file systems has errors of its own.
-        raise _LineError(OSError(reason(error))) from error
-
-
-def _open(address: str) -> BinaryIO:
-    """Open a URL for reading; FileNotFoundError where there is no such file, another OSError where it fails."""
-    if not address.startswith(_WEB):
-        files, path = open_address(address)
-        try:
-            return cast(BinaryIO, files.open(path, "rb"))
-        except OSError:
-            raise
-        except Exception as error:
-            raise OSError(reason(error)) from error
-    request = urllib.request.Request(  # noqa: S310 (http or https: see above)
-        address, headers={"User-Agent": "goldsmith", "Accept-Encoding": "identity"}
-    )
-    try:
-        return cast(BinaryIO, urllib.request.urlopen(request, timeout=_TIMEOUT_S))  # noqa: S310
-    except urllib.error.HTTPError as error:
-        if error.code in (404, 410):
-            raise FileNotFoundError(address) from None
-        raise
+        raise _PlaceError(f"{path} cannot be read ({error.strerror})", "see its rights and its disk") from None
+    _check(source, found.sha256, found.size, start, str(path))
+    return found
 
 
 def _check(source: Source, sha256: str, size: int, start: bytes, place: str) -> None:
     if sha256 == source.sha256:
         return
     if start.startswith(_LFS):
-        raise GoldsmithError(
-            f"[{source.name}] {place} is a Git LFS pointer, not the file: run `git lfs pull` there, "
-            "or give another mirror"
+        raise _PlaceError(
+            f"{place} is a Git LFS pointer, not the file", "run `git lfs pull` there, or give another mirror"
         )
-    raise GoldsmithError(
-        f"[{source.name}] {place} has sha256 {sha256} ({size} bytes), sources.toml says {source.sha256} "
-        f"({source.size} bytes): find the pinned file, or build from yours with --source {source.name}=PATH"
+    raise _PlaceError(
+        f"{place} has sha256 {sha256} ({size} bytes), sources.toml says {source.sha256} ({source.size} bytes)",
+        f"find the pinned file, or build from yours with --source {source.name}=PATH",
     )
 
 
-def _unreachable(source: Source, address: str, error: Exception) -> GoldsmithError:
+def _unreachable(address: str, error: Exception) -> _PlaceError:
     said = " ".join(str(getattr(error, "reason", None) or reason(error)).split())
-    cure = "the network" if address.startswith(_WEB) else "the network, your credentials and your rights there"
-    return GoldsmithError(
-        f"[{source.name}] cannot fetch {address} ({said}): check {cure}, or give --mirror DIR with the file"
-    )
+    cure = "the network" if address.startswith(WEB) else "the network, your credentials and your rights there"
+    return _PlaceError(f"cannot fetch {address} ({said})", f"check {cure}, or give --mirror DIR with the file")

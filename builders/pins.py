@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from builders.fetch import mirror_path
+from builders.mirrors import mirror_path
 from schemas import GoldsmithError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")

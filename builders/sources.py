@@ -20,9 +20,11 @@ from typing import BinaryIO, cast
 
 from builders.address import is_address
 from builders.bring import bring
-from builders.fetch import Fetcher, Found, by_hand, sum_file, sum_folder
+from builders.fetch import Fetcher, by_hand
 from builders.pins import Source, read_sources_toml
+from builders.sums import Found, sum_file, sum_folder
 from schemas import GoldsmithError
+from schemas.address import refuse_key
 
 _BOM = b"\xef\xbb\xbf"
 _BOMS_OF_TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
@@ -78,8 +80,10 @@ class Sources:
         self._resolved: dict[str, Resolved] = {}
         self._sums: dict[str, Found] = {}
         self._readable: frozenset[str] | None = None
-        for name in self._overrides:
+        for name, place in self._overrides.items():
             self.spec(name)
+            if isinstance(place, str):
+                refuse_key(f"--source {name}", place, signed=True)  # Read at once; only its bytes are recorded.
 
     @classmethod
     def load(

@@ -27,6 +27,7 @@ import regex
 
 from builders.vaani.transcript import clean, fold
 from schemas import DatasetFolder, GoldsmithError
+from schemas.address import open_within_origin, shown
 
 _TIMEOUT_S = 120
 
@@ -126,14 +127,14 @@ def _ask(endpoint: str, model: str, key: str | None, audio: dict[str, Any], lang
     headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
     headers |= {"Authorization": f"Bearer {key}"} if key else {}
     if not endpoint.startswith(("http://", "https://")):
-        raise GoldsmithError(f"[{endpoint}] is no address of an endpoint: it starts with http:// or https://")
+        raise GoldsmithError(f"[{shown(endpoint)}] is no address of an endpoint: it starts with http:// or https://")
     request = urllib.request.Request(endpoint, body, headers)  # noqa: S310 (http or https: see above)
     try:
-        with urllib.request.urlopen(request, timeout=_TIMEOUT_S) as response:  # noqa: S310
+        with open_within_origin(request, _TIMEOUT_S) as response:
             return str(json.load(response)["text"])
     except (OSError, ValueError, KeyError) as error:
         raise GoldsmithError(
-            f"[{endpoint}] did not transcribe ({error}): run again, it goes on where it stopped"
+            f"[{shown(endpoint)}] did not transcribe ({error}): run again, it goes on where it stopped"
         ) from None
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from schemas import GoldsmithError
+from schemas.address import open_within_origin
 
 _LONGEST = 1 << 20
 
@@ -89,7 +90,7 @@ class Live:
         )
         end, parts = time.monotonic() + self._seconds, []
         try:
-            with urllib.request.urlopen(request, timeout=self._seconds) as stream:  # noqa: S310
+            with open_within_origin(request, self._seconds) as stream:
                 while chunk := stream.read1(1 << 16):
                     parts.append(chunk)
                     if time.monotonic() > end or sum(map(len, parts)) > _LONGEST:

@@ -6,6 +6,7 @@ server's answers are not trusted: `quality.annotation.sheets` checks every resul
 
 from __future__ import annotations
 
+import http.client
 import json
 import time
 import urllib.error
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas import GoldsmithError
+from schemas.address import open_within_origin, refuse_key
 
 TOKEN_VARIABLE = "LABEL_STUDIO_API_KEY"  # noqa: S105 (the name of a variable)
 _TRIES, _PAUSE = 4, 0.5
@@ -38,6 +40,7 @@ class Server:
     timeout: float = 120
 
     def __post_init__(self) -> None:
+        refuse_key("--url", self.url)
         if not self.url.startswith(("http://", "https://")):
             raise GoldsmithError(f"[{self.url}] is no address of a server: write it as http://host:port")
         if not self.token:
@@ -61,16 +64,15 @@ class Server:
             request.add_header("Content-Type", kind)
             last = attempt == _TRIES or method != "GET"
             try:
-                with urllib.request.urlopen(request, timeout=self.timeout) as answer:  # noqa: S310
+                with open_within_origin(request, self.timeout) as answer:
                     text = answer.read()
                 return json.loads(text) if text else None
             except urllib.error.HTTPError as error:
                 if last or error.code not in (429, 500, 502, 503, 504):
                     raise GoldsmithError(_refusal(self.url, method, path, error)) from None
-            except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+            except (urllib.error.URLError, TimeoutError, ConnectionError, http.client.HTTPException) as error:
                 if last:
-                    reason = getattr(error, "reason", error)
-                    raise GoldsmithError(f"[{self.url}] cannot be reached ({reason}): is it running?") from None
+                    raise _unreachable(self.url, error) from None
             except ValueError:
                 raise GoldsmithError(
                     f"[{self.url}{path}] answers something else than JSON: is it Label Studio?"
@@ -87,10 +89,12 @@ class Server:
             {"Content-Type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=self.timeout) as answer:  # noqa: S310
+            with open_within_origin(request, self.timeout) as answer:
                 return f"Bearer {json.loads(answer.read())['access']}"
-        except (urllib.error.URLError, ValueError, KeyError) as error:
+        except (urllib.error.HTTPError, ValueError, KeyError) as error:
             raise GoldsmithError(f"[{self.url}] takes no such token ({error}): make a new one") from None
+        except (OSError, http.client.HTTPException) as error:
+            raise _unreachable(self.url, error) from None
 
     def users(self) -> dict[str, int]:
         """The ids of accounts by e-mail address."""
@@ -163,6 +167,10 @@ def _multipart(files: Mapping[str, bytes]) -> tuple[bytes, str]:
         head = f'--{border}\r\nContent-Disposition: form-data; name="file{number}"; filename="{name}"\r\n'
         parts += [head.encode(), b"Content-Type: application/octet-stream\r\n\r\n", data, b"\r\n"]
     return b"".join([*parts, f"--{border}--\r\n".encode()]), f"multipart/form-data; boundary={border}"
+
+
+def _unreachable(url: str, error: Exception) -> GoldsmithError:
+    return GoldsmithError(f"[{url}] cannot be reached ({getattr(error, 'reason', error)}): is it running?")
 
 
 def _refusal(url: str, method: str, path: str, error: urllib.error.HTTPError) -> str:

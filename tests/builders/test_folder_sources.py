@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from builders.explain import _in_folder
-from builders.fetch import sum_folder
 from builders.sources import Sources
+from builders.sums import sum_folder
 from schemas import GoldsmithError
 
 TOML = """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.fetch import mirror_path
+from builders.mirrors import mirror_path
 from builders.pins import read_sources_toml
 from schemas import GoldsmithError
 
@@ -96,9 +96,7 @@ def test_a_byte_order_mark_does_not_matter(tmp_path):
 
 def test_places_in_a_mirror():
     assert mirror_path("a", "https://example.org/x/y%20z.csv") == "example.org/x/y z.csv"
-    assert (
-        mirror_path("a", "https://user@example.org:8443/x?format=csv&u=a/b") == "example.org:8443/x?format=csv&u=a%2Fb"
-    )
+    assert mirror_path("a", "https://example.org:8443/x?format=csv&u=a/b") == "example.org:8443/x?format=csv&u=a%2Fb"
 
 
 @given(st.text(max_size=40))

@@ -21,6 +21,7 @@ from builders.vigor.pixels import jpeg
 from builders.vigor.proposals import Proposal, Scene
 from builders.vigor.verify import Vote
 from schemas import GoldsmithError
+from schemas.address import open_within_origin, shown
 
 PROMPT = "prompt/1"
 _TEXT = "Look only at the region inside the red outline. Does it show {what}? Answer with one word: {one} or {other}."
@@ -120,7 +121,7 @@ def record(asked: Sequence[Question], ask: Callable[[Question], str], model: str
 def endpoint(url: str, model: str, key: str = "", timeout_s: float = 120) -> Callable[[Question], str]:
     """A function that asks an OpenAI-compatible `url` (such as .../v1/chat/completions)."""
     if not url.startswith(("http://", "https://")):
-        raise GoldsmithError(f"[{url}] is no endpoint: give an http or https address")
+        raise GoldsmithError(f"[{shown(url)}] is no endpoint: give an http or https address")
 
     def ask(question: Question) -> str:
         image = "data:image/jpeg;base64," + base64.b64encode(question.picture).decode()
@@ -129,10 +130,10 @@ def endpoint(url: str, model: str, key: str = "", timeout_s: float = 120) -> Cal
         headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
         request = urllib.request.Request(url, json.dumps(body).encode(), headers)  # noqa: S310 - checked above
         try:
-            with urllib.request.urlopen(request, timeout=timeout_s) as reply:  # noqa: S310
+            with open_within_origin(request, timeout_s) as reply:
                 return str(json.loads(reply.read())["choices"][0]["message"]["content"])
         except (OSError, ValueError, KeyError, IndexError) as error:
-            raise GoldsmithError(f"[{url}] gave no answer ({error}): nothing is recorded, ask again") from None
+            raise GoldsmithError(f"[{shown(url)}] gave no answer ({error}): nothing is recorded, ask again") from None
 
     return ask
 

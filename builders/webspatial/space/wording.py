@@ -21,6 +21,7 @@ from builders.webspatial.space.planner import planned as _planned
 from builders.webspatial.space.program import check
 from builders.webspatial.space.scene import Scene
 from schemas import GoldsmithError
+from schemas.address import open_within_origin
 
 Ask = Callable[[str], str]
 """Sends a prompt to a model and gives its text; raises OSError or ValueError where there is none."""
@@ -204,7 +205,7 @@ def endpoint(url: str, model: str, key: str = "", seconds: float = 30) -> Ask:
         request = urllib.request.Request(  # noqa: S310  (its scheme is checked above)
             url.rstrip("/") + "/chat/completions", json.dumps(body).encode(), headers
         )
-        with urllib.request.urlopen(request, timeout=seconds) as answer:  # noqa: S310
+        with open_within_origin(request, seconds) as answer:
             content = json.loads(answer.read(1 << 20))
         try:
             return str(content["choices"][0]["message"]["content"])

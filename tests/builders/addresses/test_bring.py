@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import http.server
 import os
 import secrets
 import sys
+import threading
 from pathlib import Path
 
 import fsspec
@@ -123,3 +125,33 @@ def test_an_address_that_nothing_here_can_read(tiny, monkeypatch):
     monkeypatch.setitem(sys.modules, "gcsfs", None)  # As if it were not installed.
     with pytest.raises(GoldsmithError, match=r"\[gs://x/y\] .*: pip install 'gcsfs'"):
         tiny.sources(overrides={"a": "gs://x/y"}).resolve("a")
+
+
+def test_a_signed_address_is_read_and_written_down_nowhere(tiny, tmp_path, lines_of):
+    pytest.importorskip("aiohttp", reason="fsspec reads the web with it")
+    content = lines_of("b", 30).encode()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            allowed = self.path == "/x/b.csv?X-Amz-Signature=SECRET"
+            self.send_response(200 if allowed else 403)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content if self.command == "GET" else b"")
+
+        do_HEAD = do_GET  # noqa: N815 (its name is given)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/x/b.csv?X-Amz-Signature="
+        build(BUILDER, tiny.sources(overrides={"b": f"{address}SECRET"}), tmp_path / "out", progress=False)
+        with pytest.raises(GoldsmithError) as caught:
+            build(BUILDER, tiny.sources(overrides={"b": f"{address}ANOTHER"}), tmp_path / "other", progress=False)
+        server.shutdown()
+    assert "ANOTHER" not in str(caught.value)
+    written = [path for root in (tmp_path, cache()) for path in root.rglob("*") if path.is_file()]
+    assert {"b.csv", "build.json", "readings.parquet"} <= {path.name for path in written}
+    assert not [path for path in written if "SECRET" in str(path) or b"SECRET" in path.read_bytes()]
