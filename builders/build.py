@@ -23,8 +23,8 @@ from builders.node import SIGN, shared
 from builders.planning import Plan, make_plan, plan, shard_record
 from builders.progress import Bar
 from builders.shard import Job, ShardWork
-from builders.sources import Sources, sum_file
-from builders.tools import tools
+from builders.sources import Sources
+from builders.sums import sum_file
 from schemas import GoldsmithError
 
 __all__ = ["BuildResult", "build", "plan"]
@@ -190,7 +190,7 @@ def _finish(builder: Builder, sources: Sources, out: Path, made: Plan, built: in
         "redistributable_only": sources.redistributable_only,
         "schema": builder.schema.to_json(),
         "code": made.code,
-        "tools": tools(),
+        "tools": made.tools,
         "sources": [_source(sources, name) for name in sorted(used)],
         "left_out": sources.left_out,
     }

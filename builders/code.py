@@ -15,7 +15,7 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -25,6 +25,10 @@ from schemas import GoldsmithError
 _SHARED = ("builders", "schemas")
 _WRITER = "builders.shard"
 """The machinery that turns a builder's batches into bytes; it counts as part of every builder."""
+
+
+_CARRIERS = {"fsspec"}
+"""They bring sources and make no bytes: what comes is compared with its pin, or its checksum is in the key."""
 
 
 def code_key(builder: Builder) -> str:
@@ -50,11 +54,20 @@ def closure(module: str) -> dict[str, str]:
 
 
 def libraries(module: str) -> dict[str, str]:
-    """The versions of the packages of others that these modules import."""
+    """The versions of the packages of others that these modules import, by the packages' names, sorted.
+
+    Those that are absent, and those that only these import in turn, are not among them.
+    """
     imports = {name.partition(".")[0] for names, _ in _closure(module).values() for name in names}
-    homes = importlib.metadata.packages_distributions()
-    packages = {package for name in imports - _ours(module) for package in homes.get(name, ())}
+    homes = _homes(tuple(sys.path))
+    packages = {package for name in imports - _ours(module) - _CARRIERS for package in homes.get(name, ())}
     return {package: importlib.metadata.version(package) for package in sorted(packages)}
+
+
+@lru_cache(maxsize=4)
+def _homes(_path: tuple[str, ...]) -> Mapping[str, list[str]]:
+    """The packages that bring a module, by its first name; looked for once, it takes half a second."""
+    return importlib.metadata.packages_distributions()
 
 
 def _ours(module: str) -> set[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.api import Builder
-from builders.code import code_key, libraries
+from builders.code import code_key
 from builders.shard import Job, Progress, ShardWork
 from builders.tools import tools
 from schemas import GoldsmithError
@@ -30,12 +30,10 @@ class NodeWork:
 
     Attributes:
         sign: a file that the driver has laid into the dataset's folder.
-        libraries: what the builder imports, with the versions where the build was started.
     """
 
     work: ShardWork
     sign: Path
-    libraries: Mapping[str, str]
 
     def __call__(self, job: Job, report: Callable[[Progress], None]) -> dict[str, Any]:
         here = socket.gethostname()
@@ -55,8 +53,8 @@ class NodeWork:
         return self.work(job, report)
 
     def _refuse_other_code(self, job: Job, here: str) -> None:
-        ours = {**_libraries(self.work.builder), **tools()}
-        for name, version in {**self.libraries, **job.facts["tools"]}.items():
+        ours = _tools(self.work.builder)
+        for name, version in job.facts["tools"].items():
             if ours.get(name) != version:
                 raise GoldsmithError(
                     f"[{name}] is {ours.get(name, 'absent')} on the node {here} and {version} where the build was "
@@ -76,7 +74,7 @@ def shared(work: ShardWork, room: Path) -> Iterator[NodeWork]:
     sign.touch()
     try:
         far = ShardWork(work.builder, work.sources, work.folder.resolve())
-        yield NodeWork(far, sign, libraries(type(work.builder).__module__))
+        yield NodeWork(far, sign)
     finally:
         sign.unlink(missing_ok=True)
 
@@ -88,5 +86,5 @@ def _code(builder: Builder) -> str:
 
 
 @lru_cache(maxsize=1)
-def _libraries(builder: Builder) -> Mapping[str, str]:
-    return libraries(type(builder).__module__)
+def _tools(builder: Builder) -> Mapping[str, str]:
+    return tools(builder)

@@ -29,11 +29,12 @@ _TABLE = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Plan:
-    """The builder's shards as jobs, for each of them `build` or `keep` and why, and the builder's checksum."""
+    """The builder's shards as jobs, for each `build` or `keep` and why, its code's checksum and its tools' versions."""
 
     jobs: tuple[Job, ...]
     verdicts: tuple[tuple[str, str], ...]
     code: str
+    tools: Mapping[str, str]
 
 
 def plan(builder: Builder, sources: Sources, out: Path) -> list[tuple[Shard, str, str]]:
@@ -65,21 +66,30 @@ def make_plan(builder: Builder, sources: Sources, out: Path) -> Plan:
         if not _TABLE.fullmatch(table.name):
             raise GoldsmithError(f"[{table.name}] is no name for a table: use letters, digits and `_`")
     if not shards:
-        raise GoldsmithError(f"[{builder.schema.name}] the plan has no shards: nothing would be built")
-    code = code_key(builder)
+        raise GoldsmithError(f"[{builder.schema.name}] the plan has no shards: {_cure(builder, sources)}")
+    code, versions = code_key(builder), tools(builder)
     earlier = _earlier(out)
     jobs, verdicts = [], []
     for shard in shards:
-        job = _job(builder, sources, shard, code)
+        job = _job(builder, sources, shard, code, versions)
         jobs.append(job)
         if shard_record(out, job.key):
             verdicts.append(("keep", "nothing it depends on has changed"))
         else:
             verdicts.append(("build", _why(job.facts, earlier.get(shard.name, []))))
-    return Plan(tuple(jobs), tuple(verdicts), code)
+    return Plan(tuple(jobs), tuple(verdicts), code, versions)
 
 
-def _job(builder: Builder, sources: Sources, shard: Shard, code: str) -> Job:
+def _cure(builder: Builder, sources: Sources) -> str:
+    """What to do where there is nothing to build."""
+    absent = [name for name in sources.names if sources.allows(name) and not sources.given(name)]
+    if not absent:
+        return "nothing would be built"
+    sample = not sources.sample and (builder.folder / "sample" / "sources.toml").is_file()
+    return f"give one of its sources with --source NAME=PATH ({', '.join(absent)}){', or --sample' if sample else ''}"
+
+
+def _job(builder: Builder, sources: Sources, shard: Shard, code: str, versions: Mapping[str, str]) -> Job:
     try:
         parameters = json.dumps(dict(shard.parameters), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -90,7 +100,7 @@ def _job(builder: Builder, sources: Sources, shard: Shard, code: str) -> Job:
         "schema": _sum(builder.schema.to_json()),
         "parameters": _sum(parameters),
         "inputs": {name: [sources.sha256(name), sources.spec(name).licence] for name in sorted(shard.inputs)},
-        "tools": {name: value for name, value in tools().items() if name != "goldsmith"},
+        "tools": {name: version for name, version in versions.items() if name != "goldsmith"},  # That is `code`.
     }
     return Job(shard, _sum({"name": shard.name, **facts}), facts)
 

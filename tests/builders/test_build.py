@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ import builders.shard
 import schemas.parquet
 from builders import Batch, Read, Reject, Shard
 from builders.build import build, plan
+from builders.planning import make_plan
+from builders.registry import get
 from builders.sources import Sources
 from schemas import DatasetFolder, GoldsmithError
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
@@ -65,6 +68,7 @@ def test_build_json_says_what_it_was_made_of_and_names_no_machine(tiny, tmp_path
         ("a", "a.csv"), ("b", "b.csv"), ("c_test", "c_test.csv")
     ]  # fmt: skip
     assert record["tools"].keys() == {"duckdb", "goldsmith", "numpy", "polars", "pyarrow", "python"}
+    assert list(record["tools"]) == sorted(record["tools"])
 
 
 def test_lineage_keeps_merged_records_beside_their_row(tiny, tmp_path):
@@ -104,6 +108,31 @@ def test_the_plan_says_why(tiny, tmp_path, lines_of, monkeypatch):
     monkeypatch.delenv("TINY_BATCH")
     monkeypatch.setattr(TinySet, "version", "2.0")
     assert {line[1:] for line in verdicts(tiny, out)} == {("build", "builder version changed")}
+
+
+def test_another_version_of_what_makes_the_bytes_builds_again(tiny, tmp_path, monkeypatch):
+    tiny.build(tmp_path / "out")
+    version = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "pyarrow" else version(name))
+    assert {line[1:] for line in verdicts(tiny, tmp_path / "out")} == {("build", "tools changed: pyarrow")}
+    assert tiny.build(tmp_path / "out").built == 3
+    assert DatasetFolder(tmp_path / "out").build["tools"]["pyarrow"] == "0.1"
+
+
+@pytest.mark.parametrize(("name", "library"), [("virogym", "biopython"), ("vaani", "soxr"), ("sketch", "pillow")])
+def test_a_library_of_a_builder_is_in_its_shards_keys(name, library, tmp_path, monkeypatch):
+    builder = get(name)
+    sources = Sources.load(builder.folder, sample=True)
+    before = make_plan(builder, sources, tmp_path)
+    version = importlib.metadata.version
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == library else version(name))
+    after = make_plan(builder, sources, tmp_path)
+    assert after.tools == {**before.tools, library: "0.1"}
+    assert before.tools[library] != "0.1"
+    assert before.jobs
+    assert not {job.key for job in before.jobs} & {job.key for job in after.jobs}
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.1" if name == "pip" else version(name))
+    assert make_plan(builder, sources, tmp_path) == before
 
 
 def test_planning_writes_nothing(tiny, tmp_path):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.code import closure, code_key
+from builders.code import closure, code_key, libraries
 from schemas import GoldsmithError
 
 FILES = {
@@ -107,3 +107,38 @@ def test_a_class_from_elsewhere_is_refused(tmp_path):
 
     with pytest.raises(GoldsmithError, match=r"\[tinyset\] its class is defined in .*outside its folder"):
         code_key(Elsewhere())
+
+
+@pytest.fixture
+def installed(tmp_path, monkeypatch):
+    """Install a package of others, or another version of it, that brings the module `soundness`."""
+    home = tmp_path / "site"
+    home.mkdir()
+    (home / "soundness.py").write_text("")
+    monkeypatch.syspath_prepend(str(home))
+
+    def version(number: str) -> None:
+        info = home / "sound_ness.dist-info"
+        info.mkdir(exist_ok=True)
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: sound-ness\nVersion: {number}\n")
+        (info / "top_level.txt").write_text("soundness\n")
+
+    return version
+
+
+def test_libraries_of_a_package_of_others(package, installed, tmp_path):
+    installed("1.0")
+    files = {
+        "helper": "def factor():\n    import soundness\n    return 1\n",
+        "checks": "import pytest\nCHECKS = None\n",
+        "other": "def more():\n    import fsspec, not_installed_here\n",
+    }
+    before = package(**files)
+    name = f"mine_{tmp_path.name.replace('-', '_')}"
+    first = libraries(f"{name}.builder")
+    assert list(first) == sorted(first)
+    assert first["sound-ness"] == "1.0"
+    assert not {"fsspec", "goldsmith", "pytest", name} & set(first)
+    installed("1.1")
+    assert libraries(f"{name}.builder") == {**first, "sound-ness": "1.1"}
+    assert package(**files) == before
