@@ -15,7 +15,7 @@ import duckdb
 from cards.datasheet import FILE, Datasheet, nearest
 from cards.text import cell, code, link, mark, markdown, number, size
 from cards.views import connect
-from schemas import DatasetFolder, GoldsmithError, Image, Label, Table
+from schemas import DatasetFolder, GoldsmithError, Image, Label, Table, sandbox
 from schemas.hub_files import HubFile
 from schemas.types import Audio
 
@@ -212,10 +212,9 @@ class Figures:
     def _run(self, name: str, sql: str) -> Value | Rows:
         place = f"[{FILE} > figures > {name}]" if name in self.own else f"[figures > {name}]"
         try:
-            statements = self._connection.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            if not sandbox.is_select(self._connection, sql):
                 raise GoldsmithError(f"{place} is not one SELECT: figures only read")
-            cursor = self._connection.execute(statements[0])
+            cursor = self._connection.execute(sql)
             columns = [column[0] for column in cursor.description or []]
             rows = cursor.fetchall()
         except duckdb.Error as error:

@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas import DatasetFolder, GoldsmithError
+from schemas import DatasetFolder, GoldsmithError, sandbox
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA, TOMBSTONE_SCHEMA
 from schemas.hub_files import HubFile
 
@@ -87,7 +87,6 @@ def connect(folder: DatasetFolder, files: Mapping[str, Mapping[str, list[HubFile
         GoldsmithError: a table has the name of one of the other views.
     """
     connection = duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False})
-    connection.execute("SET python_enable_replacements = false")
     allowed: list[Path] = []
     for table in folder.schema.tables:
         if table.name in RESERVED:
@@ -100,9 +99,7 @@ def connect(folder: DatasetFolder, files: Mapping[str, Mapping[str, list[HubFile
     allowed += _union(connection, "rejects", {name: folder.rejects(name) for name in tables}, REJECT_SCHEMA)
     for name, rows in _records(folder, files).items():
         connection.register(name, rows)
-    connection.execute(f"SET allowed_paths = [{', '.join(_quoted(path) for path in allowed)}]")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+    sandbox.lock(connection, allowed)
     return connection
 
 

@@ -63,6 +63,9 @@ def test_every_shared_figure_works_on_every_type(everything: DatasetFolder) -> N
         "SELECT * FROM glob('/*')",
         "SELECT * FROM read_parquet('https://example.org/x.parquet')",
         "COPY (SELECT 1) TO '{folder}/data/utterances/train-00000-of-00001.parquet'",
+        "WITH a AS (COPY (SELECT 1) TO '{folder}/data/utterances/train-00000-of-00001.parquet' "
+        "(FORMAT parquet, USE_TMP_FILE false)) SELECT 1",
+        "FROM query('SELECT 1')",
         "CREATE TABLE t AS SELECT 1",
         "SELECT 1; SELECT 2",
         "SET enable_external_access = true",
