@@ -9,8 +9,10 @@ import http.server
 import json
 import mimetypes
 import re
+import shutil
 import subprocess
 import tarfile
+import tempfile
 import threading
 import urllib.parse
 from collections.abc import Mapping
@@ -35,6 +37,9 @@ MIME = {
 CDN = re.compile(
     r"^https?://(?:cdn\.jsdelivr\.net/npm|fastly\.jsdelivr\.net/npm|unpkg\.com)/((?:@[^/]+/)?[^@/]+)(?:@([^/]+))?(/.*)?$"
 )
+
+NAME = re.compile(r"(@[a-z0-9][\w.-]*/)?[a-z0-9][\w.-]*", re.ASCII)
+VERSION = re.compile(r"[\w^~+][\w.^~+-]*", re.ASCII)
 
 
 def mime(path: Path) -> str:
@@ -118,31 +123,43 @@ class Packages:
         return None
 
     def package(self, name: str, version: str) -> Path | None:
-        """The folder of a package, fetched with `npm pack` if it is not there yet; None where npm cannot."""
+        """The folder of a package, fetched with `npm pack` if it is not there yet; None where npm cannot.
+
+        Both come from a page: what is no plain name and version of a registry is never shown to npm.
+        """
+        if not (NAME.fullmatch(name) and VERSION.fullmatch(version)):
+            return None
         key = f"{name}@{version}"
         folder = self.folder / key.replace("/", "+")
         with self._lock:
-            if key in self._absent:
-                return None
             if (folder / "package.json").is_file():
                 return folder
-            folder.mkdir(parents=True, exist_ok=True)
-            command = ["npm", "pack", key, "--silent", "--ignore-scripts"]
-            try:
-                done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)  # noqa: S603  (npm, by name)
-            except (FileNotFoundError, subprocess.TimeoutExpired):
-                done = None
-            names = done.stdout.split() if done and not done.returncode else []
-            if not names:
+            if key in self._absent or not self._fetched(key, folder):
                 self._absent.add(key)
                 return None
-            with tarfile.open(folder / names[-1]) as archive:
-                for member in archive.getmembers():
-                    member.name = member.name.partition("/")[2]
-                    if member.name:
-                        archive.extract(member, folder, filter="data")
-            (folder / names[-1]).unlink()
         return folder
+
+    def _fetched(self, key: str, folder: Path) -> bool:
+        """Whether the package is now in `folder`, whole: it is unpacked beside it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=".part-") as part:
+            command = ["npm", "pack", "--silent", "--ignore-scripts", "--", key]
+            try:
+                done = subprocess.run(command, cwd=part, capture_output=True, text=True, timeout=120)  # noqa: S603  (npm, by name)
+                archive, unpacked = Path(part, (done.stdout.split() or ["none"])[-1]), Path(part, "unpacked")
+                if done.returncode or not archive.is_file():
+                    return False
+                unpacked.mkdir()
+                with tarfile.open(archive) as packed:
+                    for member in packed.getmembers():
+                        member.name = member.name.partition("/")[2]
+                        if member.name:
+                            packed.extract(member, unpacked, filter="data")
+            except (FileNotFoundError, subprocess.TimeoutExpired, tarfile.TarError, EOFError):
+                return False
+            shutil.rmtree(folder, ignore_errors=True)
+            unpacked.rename(folder)
+        return True
 
 
 def _entry(package: dict[str, Any]) -> str:
