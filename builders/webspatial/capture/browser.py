@@ -10,6 +10,7 @@ import platform
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 FLAGS = (
     # Never --disable-gpu: Chromium then makes no WebGL context. SwiftShader must be asked for since Chrome 144.
-    "--no-sandbox",
     "--use-gl=angle",
     "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
@@ -30,6 +30,9 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--disable-quic",
+    # No datagrams, so no WebRTC: the name that the headless shell knows, and that of the whole browser.
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--no-first-run",
     "--force-color-profile=srgb",
     "--font-render-hinting=none",
@@ -103,8 +106,10 @@ def missing() -> str | None:
     return None
 
 
-def launch(playwright: Playwright) -> Browser:
-    """Start the browser and see that it has WebGL.
+def launch(playwright: Playwright, allow: Iterable[str] = ()) -> Browser:
+    """Start the browser, which finds no host but loopback and those allowed, and see that it has WebGL.
+
+    Root has no sandbox: Chromium does not start with one.
 
     Raises:
         GoldsmithError: there is no browser, or it has no WebGL.
@@ -112,7 +117,10 @@ def launch(playwright: Playwright) -> Browser:
     path = find_browser()
     if path is None:
         raise GoldsmithError(f"[webspatial > capture] {missing()}")
-    browser = playwright.chromium.launch(executable_path=str(path), headless=True, args=list(FLAGS))
+    known = "".join(f", EXCLUDE {host}" for host in ("127.0.0.1", *sorted(set(allow))))
+    flags = [*FLAGS, f"--host-resolver-rules=MAP * ~NOTFOUND{known}"]
+    sandbox = os.geteuid() != 0
+    browser = playwright.chromium.launch(executable_path=str(path), chromium_sandbox=sandbox, headless=True, args=flags)
     page = browser.new_page()
     renderer = page.evaluate(PROBE)
     page.close()

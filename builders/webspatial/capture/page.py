@@ -1,21 +1,23 @@
-"""One page with the hooks installed: opened without a network, moved frame by frame, read out.
+"""One page with the hooks installed: opened, moved frame by frame, read out.
 
-Not its business: time limits over a hung page (`runner`) and what is kept of a capture (`store`).
+Not its business: what it may reach (`network`), time limits over a hung page (`runner`) and what is kept of a capture
+(`store`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
-import urllib.parse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.webspatial.capture.serve import Packages, mime
+from builders.webspatial.capture.network import Network
+from builders.webspatial.capture.serve import Packages
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Download, Request, Route
+    from playwright.sync_api import Browser, Download, Page, Request
 
 HOOKS = Path(__file__).parent.parent / "hooks"
 ORDER = (
@@ -38,10 +40,11 @@ class AppPage:
     """A page of an application in a fresh context (profile) of a browser.
 
     Attributes:
-        blocked: URLs it asked for that the network rule refused.
+        blocked: what it asked for and was refused; see `Network`.
         failed: requests that ended in an error.
         log: (kind, text) of console errors and of exceptions.
         downloads: how many downloads it tried; none is kept.
+        windows: how many windows its links and forms opened; each was closed at once.
     """
 
     def __init__(
@@ -59,12 +62,12 @@ class AppPage:
     ) -> None:
         self.url, self.virtual = url, virtual
         self.log: list[tuple[str, str]] = []
-        self.blocked: list[str] = []
         self.failed: list[str] = []
-        self.downloads = 0
+        self.downloads = self.windows = 0
         self._inflight: set[Request] = set()
-        self._packages, self._allow = packages, tuple(allow)
         self._script = init_script({"mode": "virtual" if virtual else "real", "seed": seed, "fps": 60})
+        self._network = Network(url, packages, allow, self._script)
+        self.blocked = self._network.blocked
         self._context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             device_scale_factor=1,
@@ -72,6 +75,7 @@ class AppPage:
             timezone_id="UTC",
             service_workers="block",
             accept_downloads=False,
+            proxy=self._network.proxy,
         )
         if hooks:
             self._context.add_init_script(self._script + (HOOKS / "workers.js").read_text(encoding="utf-8") + init)
@@ -89,8 +93,8 @@ class AppPage:
         page.on("response", lambda r: self.failed.append(f"{r.status} {r.url[:200]}") if r.status >= 400 else None)
         page.on("dialog", lambda dialog: dialog.dismiss())
         page.on("download", self._refuse)
-        self._context.on("page", lambda other: other.close() if other is not page else None)
-        page.route("**/*", self._handle)
+        self._context.on("page", self._shut)
+        self._context.route("**/*", self._network.handle)
 
     def _lost(self, request: Request) -> None:
         self._inflight.discard(request)
@@ -100,27 +104,9 @@ class AppPage:
         self.downloads += 1
         download.cancel()
 
-    def _handle(self, route: Route) -> None:
-        """The network rule: loopback, what the source entry allows, and npm packages in place of CDNs."""
-        url = route.request.url
-        host = urllib.parse.urlsplit(url).hostname
-        own = urllib.parse.urlsplit(self.url)
-        if url.startswith(("data:", "blob:")):
-            return route.continue_()
-        if urllib.parse.urlsplit(url).netloc == own.netloc:
-            if "__ws_worker=1" in url:
-                answer = route.fetch()
-                body = self._script + "\n" + answer.text()
-                return route.fulfill(status=answer.status, body=body, content_type="text/javascript")
-            return route.continue_()
-        if host in self._allow:
-            return route.continue_()
-        file = self._packages.file_of(url) if self._packages else None
-        if file:
-            headers = {"access-control-allow-origin": "*"}
-            return route.fulfill(body=file.read_bytes(), content_type=mime(file), headers=headers)
-        self.blocked.append(url[:200])
-        return route.abort()
+    def _shut(self, window: Page) -> None:
+        self.windows += 1
+        window.close()
 
     def idle(self, quiet: float, limit: float) -> bool:
         """Wait until nothing was loading for `quiet` seconds; False when `limit` seconds passed first."""
@@ -237,8 +223,9 @@ class AppPage:
         return first or {"error": "no_answer"}
 
     def safe(self) -> dict[str, Any]:
-        """What `hooks/safe.js` kept from happening."""
-        return {**(self._ask(self.page, "globalThis.__WSSAFE || {}") or {}), "downloads": self.downloads}
+        """What was kept from happening, by `hooks/safe.js` and here."""
+        found = self._ask(self.page, "globalThis.__WSSAFE || {}") or {}
+        return {**found, "windows": found.get("windows", 0) + self.windows, "downloads": self.downloads}
 
     def picture(self, limit: float = 12) -> bytes | None:
         """The whole page as PNG, None if the browser does not give it in time."""
@@ -254,7 +241,6 @@ class AppPage:
         """End the context and all that the page kept."""
         from playwright.sync_api import Error
 
-        try:
+        with contextlib.suppress(Error):
             self._context.close()
-        except Error:
-            return
+        self._network.close()

@@ -108,7 +108,7 @@ def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Ca
     while (before := len(_done(out, entries))) < len(by_id):
         temporary.mkdir(exist_ok=True)
         (out / "current.json").write_text(json.dumps(["", time.time()]), encoding="utf-8")
-        command = [sys.executable, "-m", "builders.webspatial.capture.runner", str(out.resolve())]
+        command = [sys.executable, "-P", "-m", "builders.webspatial.capture.runner", str(out.resolve())]
         environment = {**os.environ, "TMPDIR": str(temporary.resolve()), "PYTHONPATH": str(ROOT)}
         process = subprocess.Popen(command, start_new_session=True, env=environment, cwd=out)  # noqa: S603  (our own module)
         reason = _watch(process, out, limits)
@@ -192,12 +192,13 @@ def _worker(out: Path) -> None:
     entries = read_pages(Path(job["pages"]))
     done = _done(out, entries)
     waiting = [entry for entry in entries if entry.id not in done]
+    allow = {host for entry in waiting for host in entry.allow}
     with sync_playwright() as playwright:
-        browser = launch(playwright)
+        browser = launch(playwright, allow)
         for k, entry in enumerate(waiting):
             if k and k % 25 == 0:  # A browser grows with every page.
                 browser.close()
-                browser = launch(playwright)
+                browser = launch(playwright, allow)
             start = time.time()
             (out / "current.json").write_text(json.dumps([entry.id, start]), encoding="utf-8")
             folder = Path(job["folders"][entry.group])
@@ -209,7 +210,7 @@ def _worker(out: Path) -> None:
                 record = {**identity(entry), "status": "crashed", "message": store.REASONS["crashed"], "detail": detail}
                 record["seconds"] = round(time.time() - start, 2)
                 browser.close()
-                browser = launch(playwright)
+                browser = launch(playwright, allow)
             _append(out, record)
             print(f"{record['status']:12} {record['seconds']:6.1f} s  {entry.group}/{entry.path}", file=sys.stderr)
         browser.close()
