@@ -32,8 +32,6 @@ MADE = ("data", "lineage", "rejects")
 STALE = ("quality", "README.md", "DATASHEET.md", "croissant.json", "CITATION.cff")
 """What a build makes, and what later steps made of an earlier one."""
 
-"""What a build makes, and what later steps made of an earlier one."""
-
 _SHARD_FILE = re.compile(r"data/\w+/\w+-\d{5}-of-\d{5}\.parquet|(lineage|rejects)/\w+\.parquet")
 
 Record = Mapping[str, Any]

@@ -9,7 +9,6 @@ from builders.vigor.forms import LEVELS, TRUTHS
 from schemas import Bool, Column, Dataset, Float, Image, Int, Json, List, Struct, Table, Text
 
 STATUSES = ("reused", "accepted", "abstained", "rejected")
-SCOPES = ("asserted", "negated", "hypothetical", "question")
 SPLIT = "test"
 _SPLITS = (SPLIT,)
 _BOX = List(Float())

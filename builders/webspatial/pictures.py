@@ -43,17 +43,6 @@ def question_picture(c: Candidate, scene: Scene, capture: Capture) -> bytes:
 _TIMED = {"trajectory", "first", "change", "changed", "because"}
 
 
-def overview(scene: Scene, capture: Capture) -> bytes:
-    """The picture with the box of every object that can be asked about, for the gallery."""
-    pixels = _pixels(capture.picture("canvas") or b"")
-    for o in scene.objects:
-        x0, y0, x1, y1 = (int(v) for v in o.box)
-        for rows, columns in ((slice(y0, y0 + 1), slice(x0, x1)), (slice(y1 - 1, y1), slice(x0, x1)),
-                              (slice(y0, y1), slice(x0, x0 + 1)), (slice(y0, y1), slice(x1 - 1, x1))):  # fmt: skip
-            pixels[rows, columns] = (255, 0, 200)
-    return encode(_image(pixels))
-
-
 def _pixels(content: bytes) -> np.ndarray:
     from PIL import Image
 

@@ -102,7 +102,6 @@ _ALL = (
     Kind("cause", "time", "because", ("a",), "Does {a} change because of the {input}?", (r"\bbecause\b",)),
 )  # fmt: skip
 KINDS = {kind.name: kind for kind in _ALL}
-SLOTS = {"turn": TURNS}
 
 
 def options(kind: Kind, answer: str, marks: Mapping[str, str]) -> list[str] | None:
