@@ -67,9 +67,16 @@ def test_people_mark_the_fault_and_review_it_with_evidence(built, audit, tmp_pat
     audit_way.go(built / "built", audit, tmp_path, "--waivers", built / "waivers.toml")
     statements = pl.read_parquet(built / "built/data/programs/*.parquet").select("program_id", "violating_statement")
     said = dict(statements.iter_rows())
-    for item in Work(tmp_path / "work").plan().items:
-        for start, end, _ in item.answer.get("spans", []):
-            assert item.shown[0][start:end] == said[item.item_id]
+    items = Work(tmp_path / "work").plan().items
+    assert items
+    for item in items:
+        statement = said[item.item_id]
+        if audit is audits.FAULTS:
+            ((start, end, label),) = item.answer["spans"]
+            assert (item.shown[0][start:end], label) == (statement, "fault")
+        else:
+            assert statement in item.shown[0]
+            assert item.shown[1].endswith(f": {statement}")
 
 
 def test_a_models_programs_are_replayed_from_the_record(given, built):

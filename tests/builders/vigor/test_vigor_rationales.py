@@ -61,8 +61,7 @@ def test_scopes_are_told_apart():
 
 def test_places_are_those_of_the_text():
     text = "A cat sat. Then a hot dog, red."
-    for mention in LEXICON.match(text):
-        assert text[mention.start : mention.end] in ("cat", "hot dog", "red")
+    assert [text[mention.start : mention.end] for mention in LEXICON.match(text)] == ["cat", "hot dog", "red"]
 
 
 @pytest.mark.parametrize(

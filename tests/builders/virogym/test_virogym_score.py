@@ -74,7 +74,9 @@ def test_forms_of_the_file_keys_and_the_order_of_its_rows_do_not_matter(folder, 
 
 def test_the_predictions_of_the_builder_are_those_of_its_baseline(folder):
     rows = baselines.predict("blosum62", folder, {})
-    for each in _assays(Scorer(folder).score(Predictions.of("b", "dms", rows))).values():
+    found = _assays(Scorer(folder).score(Predictions.of("b", "dms", rows)))
+    assert set(found) == set(ASSAYS)
+    for each in found.values():
         assert each["by_model"]["model"] == each["by_model"]["blosum62"]
 
 
