@@ -120,12 +120,15 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
 def _made_of_the_same(folder: DatasetFolder, named: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """The (table, id) of rows in other tables all of whose source records are records of the rows named."""
     tables = [table.name for table in folder.schema.tables if not table.derived]
     lines = " UNION ALL ".join(
-        f"SELECT '{name}' AS table_name, id, source, place FROM read_parquet(?)"  # names of declared tables
-        for name in tables
+        f"SELECT {_text(name)} AS table_name, id, source, place FROM read_parquet(?)" for name in tables
     )
     rows = pa.table({"table_name": [table for table, _ in named], "id": [row_id for _, row_id in named]})
     with duckdb.connect() as connection:

@@ -37,7 +37,7 @@ def _made_of(folder: DatasetFolder, table: Table, name: str, row_id: str) -> str
         return ""
     parts = row_id.split("/") if len(table.key) > 1 else [row_id]
     values = [part.replace("%2F", "/").replace("%25", "%") for part in parts] if len(parts) > 1 else parts
-    same = " AND ".join(f'"{key}"::VARCHAR = {_text(value)}' for key, value in zip(table.key, values, strict=True))
+    same = " AND ".join(f"{_name(key)}::VARCHAR = {_text(value)}" for key, value in zip(table.key, values, strict=True))
     query = f"SELECT {parent.row_id_sql()} AS id FROM {_text(f'{folder.data(name)}/*.parquet')} WHERE {same}"
     with duckdb.connect() as connection:
         ids = [row[0] for row in connection.execute(f"{query} ORDER BY id").fetchall()]
@@ -46,3 +46,7 @@ def _made_of(folder: DatasetFolder, table: Table, name: str, row_id: str) -> str
 
 def _text(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
+
+
+def _name(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
