@@ -49,9 +49,10 @@ class _PlaceError(Exception):
 
 
 def _nowhere(source: Source, *failures: _PlaceError) -> GoldsmithError:
-    """What to tell a person when no place has given a source."""
+    """What to tell a person when no place has given a source: what failed at each, and how to mend the first."""
     faults = "; ".join(dict.fromkeys(failure.fault for failure in failures))
-    return GoldsmithError(f"[{source.name}] {faults}: {failures[-1].cure}")
+    cure = failures[-1 if source.manual else 0].cure  # Where a person has to fetch it, that is the last.
+    return GoldsmithError(f"[{source.name}] {faults}: {cure}")
 
 
 def by_hand(source: Source) -> GoldsmithError:

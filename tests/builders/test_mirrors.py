@@ -158,7 +158,7 @@ def test_all_that_failed_is_said_in_one_line(pinned, broken, nowhere):
     assert text.startswith("[a] [")
     assert [said for _, said in broken.values() if said not in text] == []
     assert f"; cannot fetch {nowhere}/a.csv (" in text
-    assert text.endswith("): check the network, or give --mirror DIR with the file")
+    assert text.endswith("): --mirror takes a folder or a URL laid out as host/path")
 
 
 def test_without_asking_its_own_address(pinned, broken, folder):

@@ -140,7 +140,7 @@ def use(pinned, tiny, tmp_path):
         copy_out(tmp_path / "out", address)
 
     def mirror(address: str) -> None:
-        Sources.load(pinned("https://example.org/a.csv")[0], mirrors=[address]).resolve("a")
+        Sources.load(pinned("https://example.org/a.csv")[0], mirrors=[address], offline=True).resolve("a")
 
     ways = {
         "output": lambda address: refuse_address(address, "tinyset"),
