@@ -7,6 +7,7 @@ table and the Croissant fields all come from here, so that they cannot disagree.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -16,6 +17,9 @@ import pyarrow.compute as pc
 
 from schemas.errors import GoldsmithError
 from schemas.types import Bool, Date, Int, Label, Text, Type, from_json
+
+_NAME = re.compile(r"\w[\w.-]*")
+_SPLIT = re.compile(r"\w+")
 
 KEY_TYPES = (Bool, Date, Int, Label, Text)
 """Types whose values read the same everywhere; floats and timestamps do not (`1` is `1.0` to DuckDB)."""
@@ -73,6 +77,11 @@ class Table:
     describes_build: bool = False
 
     def __post_init__(self) -> None:
+        for what, name, pattern in (("table", self.name, _NAME), *(("split", split, _SPLIT) for split in self.splits)):
+            if not pattern.fullmatch(name):
+                raise GoldsmithError(
+                    f"[{self.name}] {name!r} is no name of a {what}, for files bear it: use letters, digits and _"
+                )
         missing = [name for name in self.key if name not in self.names]
         if missing or not self.key:
             raise GoldsmithError(

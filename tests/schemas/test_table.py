@@ -111,3 +111,15 @@ def test_a_key_has_to_name_columns(key):
 def test_a_key_has_to_be_of_a_type_that_is_written_one_way_only(kind):
     with pytest.raises(GoldsmithError, match=r"\[t > a\].* cannot be in a key"):
         Table("t", "T.", (Column("a", kind, "A."),), key=("a",))
+
+
+@pytest.mark.parametrize("name", ["", "../other", "/etc/x", ".hidden", "a/b", "it's", 'a"b', "a b", "a\nb"])
+def test_a_name_that_is_no_file_s_is_refused(name: str) -> None:
+    column = Column("id", Text(), "Id.")
+    with pytest.raises(GoldsmithError, match="is no name of a table"):
+        Table(name, "Rows.", (column,), ("id",))
+    form = {**Table("rows", "Rows.", (column,), ("id",)).to_json(), "name": name}
+    with pytest.raises(GoldsmithError, match="is no name of a table"):
+        Table.from_json(form)
+    with pytest.raises(GoldsmithError, match="is no name of a split"):
+        Table("rows", "Rows.", (column,), ("id",), splits=(name,))
