@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,10 +143,10 @@ MEANS = Table(
 )
 
 
-def with_means(path: Path, found: dict[str, Any]) -> DatasetFolder:
+def with_means(path: Path, found: dict[str, Any], means: Table = MEANS) -> DatasetFolder:
     """A folder with a derived table, in which `noisy` failed for one row."""
     data = {**rows(), "means": {"train": [{"assay": "H3", "variants": 8, "score": 1.75}]}}
-    folder = write_dataset(path, data, Dataset("scans", "Scans", "Scans.", (VARIANTS, ASSAYS, MEANS)))
+    folder = write_dataset(path, data, Dataset("scans", "Scans", "Scans.", (VARIANTS, ASSAYS, means)))
     write_report(folder, [check("noisy", "failed", "drop", found["table"], failures=1)], [found])
     return folder
 
@@ -155,6 +156,15 @@ def test_a_derived_table_follows_the_rows_that_stay(tmp_path: Path) -> None:
     assert apply_drops(folder, tmp_path / "dropped") == {"noisy": {"variants": 1}}
     after = DatasetFolder(tmp_path / "dropped")
     assert pq.read_table(after.all_shards("means")[0]).to_pylist() == [{"assay": "H3", "variants": 7, "score": 1.5}]
+
+
+def test_sql_of_a_stranger_s_folder_writes_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "pwned"
+    evil = f"SELECT 1 AS a); COPY (SELECT 'pwned') TO '{place}'; SELECT * FROM (SELECT * FROM read_text('/etc/passwd')"
+    folder = with_means(tmp_path / "d", finding("H3/6"), replace(MEANS, derived=evil))
+    with pytest.raises(GoldsmithError, match=r"^\[scans > means\] its SQL does not run [^\n]*mend `derived`$"):
+        apply_drops(folder, tmp_path / "dropped")
+    assert not place.exists()
 
 
 def test_a_check_cannot_drop_rows_of_a_derived_table(tmp_path: Path) -> None:
