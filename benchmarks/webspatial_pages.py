@@ -1,6 +1,6 @@
 """What came of capturing public pages: by repository, the gate between graph and pixels, and the questions they give.
 
-    python -m builders.webspatial capture builders/webspatial/pages/public.toml --folder NAME=PATH ... -o captures
+    python -P -m builders.webspatial capture builders/webspatial/pages/public.toml --folder NAME=PATH ... -o captures
     python benchmarks/webspatial_pages.py captures
 
 The repositories are not in this one; pages/public.toml names them with their commits.

@@ -1,4 +1,4 @@
-"""Makes the bundled sample: `python -m builders.sketch.make_sample`. The same bytes on every machine.
+"""Makes the bundled sample: `python -P -m builders.sketch.make_sample`. The same bytes on every machine.
 
 Nobody drew these drawings: they come from `sample_model`, so that the right answers are known. What is real is the form
 of the files, one for each format that the readers know, with their habits and a few records that are to be mended or

@@ -1,6 +1,6 @@
 """Cross-check with a recogniser: error rates of what it heard against the transcripts, and how to ask one.
 
-    python -m builders.vaani.asr DATASET OUT.tsv --endpoint URL --model NAME [--key-variable VARIABLE]
+    python -P -m builders.vaani.asr DATASET OUT.tsv --endpoint URL --model NAME [--key-variable VARIABLE]
 
 asks an OpenAI-compatible transcription endpoint for every transcribed clip of a dataset folder and writes what it heard
 to a file (which is appended to and can be gone on with). That file is then a source (`--source hypotheses=OUT.tsv`), so
@@ -143,7 +143,7 @@ def main(arguments: list[str]) -> None:
     import argparse
 
     parser = argparse.ArgumentParser(
-        prog="python -m builders.vaani.asr", description="Ask a recogniser for hypotheses."
+        prog="python -P -m builders.vaani.asr", description="Ask a recogniser for hypotheses."
     )
     parser.add_argument("dataset", type=Path)
     parser.add_argument("out", type=Path)

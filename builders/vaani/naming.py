@@ -2,7 +2,7 @@
 
 Where names are personal data, every id is a pseudonym keyed with the owner's salt. The owner finds a name again with
 
-    python -m builders.vaani.naming RECORDINGS SALT > names.tsv
+    python -P -m builders.vaani.naming RECORDINGS SALT > names.tsv
 
 which lists every pseudonym beside its name: keep that file as you keep the salt, and out of every dataset folder.
 """
@@ -158,7 +158,7 @@ def main(arguments: list[str]) -> None:
     import argparse
 
     parser = argparse.ArgumentParser(
-        prog="python -m builders.vaani.naming", description="List the pseudonyms of a collection beside its names."
+        prog="python -P -m builders.vaani.naming", description="List the pseudonyms of a collection beside its names."
     )
     parser.add_argument("recordings", type=Path, help="the collection's folder")
     parser.add_argument("salt", type=Path, help="the salt that its build was given")

@@ -55,8 +55,8 @@ _CELL = (
 
 DISTANCES = Plot(
     "distances", "Distance to real code", "Kolmogorov-Smirnov and Wasserstein-1 (in pooled standard deviations) from "
-    "the real functions, metric by metric, with 95 % bootstrap intervals. `python -m builders.verivul.distances` adds "
-    "Jensen-Shannon and MMD.", "table",
+    "the real functions, metric by metric, with 95 % bootstrap intervals. "
+    "`python -P -m builders.verivul.distances` adds Jensen-Shannon and MMD.", "table",
     f"{SQL} SELECT metric, sample, {_CELL.format('ks')} AS \"Kolmogorov-Smirnov\", "
     f"{_CELL.format('wasserstein')} AS \"Wasserstein-1\" FROM scaled GROUP BY metric, sample ORDER BY metric, sample",
     needs=("metrics_reference",),

@@ -1,6 +1,6 @@
 """How far programs are from real code: distances between two samples of metrics, with bootstrap intervals.
 
-    python -m builders.verivul.distances FOLDER
+    python -P -m builders.verivul.distances FOLDER
 
 One metric at a time: Jensen-Shannon divergence (base 2, ten bins at the pooled quantiles, half a count in each),
 Wasserstein-1 over the pooled deviation, Kolmogorov-Smirnov. All together, on standardised log1p vectors: unbiased MMD^2
@@ -143,7 +143,7 @@ def of_folder(folder: Path) -> dict[str, list[Distance]]:
 @tool
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m builders.verivul.distances", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m builders.verivul.distances", description=__doc__)
     parser.add_argument("folder", type=Path)
     for name, found in of_folder(parser.parse_args().folder).items():
         sys.stdout.write(f"{name}, to the real functions\n")

@@ -1,6 +1,7 @@
 """The model expander: a program from a slice by a language model, with a loop of checking and mending.
 
-    python -m builders.verivul.expand CLONE --repository NAME --commit SHA --url URL --model MODEL --record calls.jsonl
+    python -P -m builders.verivul.expand CLONE --repository NAME --commit SHA --url URL --model MODEL \\
+        --record calls.jsonl
 
 The model writes everything around the function: types, stubs, `main` with nondeterministic inputs. The function itself,
 before and after the fix, is put in by us, so that a pair differs in the fix alone, whatever the model says.
@@ -173,7 +174,7 @@ def _result(
 @tool
 def main(arguments: list[str] | None = None, environment: Mapping[str, str] = os.environ) -> None:
     """The command line: asks an endpoint, and records."""
-    parser = argparse.ArgumentParser(prog="python -m builders.verivul.expand", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m builders.verivul.expand", description=__doc__)
     parser.add_argument("clone", type=Path)
     for name in ("repository", "commit", "url", "model"):
         parser.add_argument(f"--{name}", required=True)

@@ -1,6 +1,6 @@
 """Makes the bundled sample again: a repository as a fast-export stream, and the list of its fixes.
 
-    python -m builders.verivul.make_sample
+    python -P -m builders.verivul.make_sample
 
 The stream is text, so a change of the sample can be read as one; the commits' ids follow from it.
 """

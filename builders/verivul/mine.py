@@ -1,6 +1,6 @@
 """Finds fixes that name a CVE in a local clone, and writes them as entries of `commits.toml`.
 
-    python -m builders.verivul.mine CLONE --repository NAME
+    python -P -m builders.verivul.mine CLONE --repository NAME
 
 It proposes, a person (or the certifier) decides: many such commits only document a CVE.
 """
@@ -46,7 +46,7 @@ def mine(clone: Path, repository: str) -> Iterator[Fix]:
 @tool
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m builders.verivul.mine", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m builders.verivul.mine", description=__doc__)
     parser.add_argument("clone", type=Path)
     parser.add_argument("--repository", required=True, help="its name in sources.toml")
     chosen = parser.parse_args()

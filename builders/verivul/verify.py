@@ -1,6 +1,6 @@
 """Checks every label of a built VeriVul again: ESBMC with the recorded arguments, and the sanitizers once more.
 
-    python -m builders.verivul.verify FOLDER
+    python -P -m builders.verivul.verify FOLDER
 
 It reads nothing but the rows, as a stranger would who has the dataset and ESBMC.
 """
@@ -83,7 +83,7 @@ def _refused(row: dict[str, Any]) -> bool:
 @tool
 def main() -> None:
     """The command line: a line for each program, exit code 1 if a label does not hold."""
-    parser = argparse.ArgumentParser(prog="python -m builders.verivul.verify", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -P -m builders.verivul.verify", description=__doc__)
     parser.add_argument("folder", type=Path)
     found = []
     for one in verify(parser.parse_args().folder):

@@ -1,6 +1,6 @@
 """Audits by people: draw a fresh sample of accepted groundings, and read back what they found.
 
-    python -m builders.vigor.audit draw out/vigor --level low --n 181 --seed 7 -o audit-low
+    python -P -m builders.vigor.audit draw out/vigor --level low --n 181 --seed 7 -o audit-low
 
 writes audits.jsonl with `correct` left open, and a picture for each item; fill it in, and build with
 `--source audits=audit-low/audits.jsonl`. Draw anew, with another seed, for each round: what was tuned on shows nothing.
@@ -77,7 +77,7 @@ def sample(folder: DatasetFolder, level: str, n: int, seed: int, least_score: fl
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m builders.vigor.audit", description="Draw an audit sample.")
+    parser = argparse.ArgumentParser(prog="python -P -m builders.vigor.audit", description="Draw an audit sample.")
     parser.add_argument("command", choices=["draw"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--level", choices=LEVELS, required=True)

@@ -30,7 +30,7 @@ _UNRELEASED = Check(
     " audited,"
     " bound, target) AS message FROM groundings JOIN levels USING (level) WHERE status = 'accepted' AND NOT released",
     needs=("levels",),
-    advice="Draw a fresh sample (python -m builders.vigor.audit draw), judge it, and build with it.",
+    advice="Draw a fresh sample (python -P -m builders.vigor.audit draw), judge it, and build with it.",
 )
 _UNRELEASED_GALLERY = Check(
     "picture_of_a_level_without_audit",

@@ -1,10 +1,10 @@
 """ViroGym's own commands: baselines, protein language models and the leaderboard.
 
-python -m builders.virogym baseline blosum62 -d out/virogym -o blosum62.parquet
-python -m builders.virogym baseline site-independent -d out/virogym --alignment ZIKV_E_MR766=E.fasta -o zikv.parquet
-python -m builders.virogym baseline hamming -d out/virogym -o hamming.parquet
-python -m builders.virogym model facebook/esm2_t6_8M_UR50D --revision COMMIT -d out/virogym -o esm2.parquet
-python -m builders.virogym leaderboard -d out/virogym -o leaderboard.html ESM-2=esm2.parquet zikv.parquet
+python -P -m builders.virogym baseline blosum62 -d out/virogym -o blosum62.parquet
+python -P -m builders.virogym baseline site-independent -d out/virogym --alignment ZIKV_E_MR766=E.fasta -o zikv.parquet
+python -P -m builders.virogym baseline hamming -d out/virogym -o hamming.parquet
+python -P -m builders.virogym model facebook/esm2_t6_8M_UR50D --revision COMMIT -d out/virogym -o esm2.parquet
+python -P -m builders.virogym leaderboard -d out/virogym -o leaderboard.html ESM-2=esm2.parquet zikv.parquet
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _note(text: str) -> None:
 
 if __name__ == "__main__":
     try:
-        main(standalone_mode=True)
+        main(prog_name="python -P -m builders.virogym")
     except GoldsmithError as error:
         click.echo(f"virogym: {error}", err=True)
         sys.exit(2)

@@ -1,4 +1,4 @@
-"""Makes the bundled sample: `python -m builders.virogym.make_sample`. The same bytes on every machine.
+"""Makes the bundled sample: `python -P -m builders.virogym.make_sample`. The same bytes on every machine.
 
 Proteins, viruses and scores are invented: nothing here was measured, and no sequence is of a real virus. What is
 real is the form of the files: each format that the readers know, with its habits (negative and lettered sites, a site

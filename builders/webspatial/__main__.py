@@ -1,13 +1,13 @@
 """WebSpatial's own commands: what needs a browser, and what a dataset folder is turned into.
 
-python -m builders.webspatial capture pages/public.toml --folder OWNER/REPOSITORY=PATH -o captures
-python -m builders.webspatial repeat pages/repeat.toml --folder OWNER/REPOSITORY=PATH -o twice
-python -m builders.webspatial compare captures again      # two captures of the same pages, part by part
-python -m builders.webspatial verify out/webspatial captures   # every answer again, without a browser
-python -m builders.webspatial audit out/webspatial        # what blind rules reach, by type
-python -m builders.webspatial bench out/webspatial -o bench
-python -m builders.webspatial gallery out/webspatial -o gallery.html
-python -m builders.webspatial words captures --url URL --model NAME -o words.jsonl
+python -P -m builders.webspatial capture pages/public.toml --folder OWNER/REPOSITORY=PATH -o captures
+python -P -m builders.webspatial repeat pages/repeat.toml --folder OWNER/REPOSITORY=PATH -o twice
+python -P -m builders.webspatial compare captures again      # two captures of the same pages, part by part
+python -P -m builders.webspatial verify out/webspatial captures   # every answer again, without a browser
+python -P -m builders.webspatial audit out/webspatial        # what blind rules reach, by type
+python -P -m builders.webspatial bench out/webspatial -o bench
+python -P -m builders.webspatial gallery out/webspatial -o gallery.html
+python -P -m builders.webspatial words captures --url URL --model NAME -o words.jsonl
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def words(captures: Path, url: str, model: str, out: Path, most: int) -> None:
 
 if __name__ == "__main__":
     try:
-        main(standalone_mode=True)
+        main(prog_name="python -P -m builders.webspatial")
     except GoldsmithError as error:
         click.echo(f"webspatial: {error}", err=True)
         sys.exit(2)

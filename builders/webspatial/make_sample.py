@@ -1,6 +1,6 @@
 """Makes the bundled sample again: writes the page list of `scenes/` and captures it into `sample/captures`.
 
-python -m builders.webspatial.make_sample            # needs Chromium and npm; see README.md
+python -P -m builders.webspatial.make_sample            # needs Chromium and npm; see README.md
 """
 
 from __future__ import annotations

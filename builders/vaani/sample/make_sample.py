@@ -1,6 +1,6 @@
 """Makes the sample again: synthetic speech in eight Indic languages, drawn pictures, and one of each planted defect.
 
-    python -m builders.vaani.sample.make_sample
+    python -P -m builders.vaani.sample.make_sample
 
 needs espeak-ng and the extra `vaani`. Nobody's voice, name or number is in it: voices are espeak-ng's, the letters in
 file names are made up, and the Aadhaar number was never issued (it starts with 2341 2341). What is planted where is

@@ -101,7 +101,7 @@ def _prototypes() -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def _table() -> np.ndarray:
-    """The name of each cell of the lattice, as `python -m builders.vigor.proposals.colour` writes it."""
+    """The name of each cell of the lattice, as `python -P -m builders.vigor.proposals.colour` writes it."""
     return np.frombuffer(_file("terms.bin"), np.uint8)
 
 

@@ -1,6 +1,6 @@
 """Draw the bundled sample: every source format, with known truth and planted defects.
 
-    python -m builders.vigor.sample.make_sample
+    python -P -m builders.vigor.sample.make_sample
 
 Planted: run lengths of a wrong sum, a swapped size, a box given as polygon, a polygon smaller than a pixel, a category
 that is not there, an annotation of no picture, a picture whose boxes were made on a turned copy, a file with an EXIF

@@ -149,7 +149,7 @@ def some_names(root: Path) -> list[str]:
     """
     found = names(root)
     if not found and not (root / "rejects.jsonl").is_file():
-        raise GoldsmithError(f"[{root}] holds no captures: make some with `python -m builders.webspatial capture`")
+        raise GoldsmithError(f"[{root}] holds no captures: make some with `python -P -m builders.webspatial capture`")
     return found
 
 

@@ -1,7 +1,7 @@
 """The same capture twice, each time by a browser process of its own; and a capture that changes no pixel of its page.
 
 The pages are the bundled ones and those of `pages/`: a random scene, a drag, physics, constraints, an animation. Public
-pages: `python -m builders.webspatial repeat builders/webspatial/pages/repeat.toml --folder ...`.
+pages: `python -P -m builders.webspatial repeat builders/webspatial/pages/repeat.toml --folder ...`.
 """
 
 from __future__ import annotations
