@@ -121,3 +121,20 @@ def test_nothing_outside_its_origin_hears_a_page(browser, plain, site, way):
     assert any(listener.host in blocked for blocked in app.blocked) or way in UNSEEN
     assert len(app.page.context.pages) == 1
     app.close()
+
+
+@pytest.mark.parametrize(("allow", "heard"), [((), False), (("localhost",), True)])
+def test_a_host_that_the_list_allows_is_reached(playwright, tmp_path, allow, heard):
+    listener = Listener()
+    port = listener.host.partition(":")[2]
+    (tmp_path / "page.html").write_text(f"<!doctype html><img src='http://localhost:{port}/x.png'>", encoding="utf-8")
+    server = FolderServer(tmp_path)
+    browser = browsers.launch(playwright, allow)
+    app = AppPage(browser, server.base + "page.html", allow=allow)
+    app.open(limit=2)
+    assert listener.hears(app.page, 0.5) is heard
+    assert app.blocked == ([] if heard else [f"http://localhost:{port}/x.png"])
+    app.close()
+    browser.close()
+    server.close()
+    listener.close()
