@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.api import Builder
-from builders.disk import sync_folder, write_json
 from schemas import Dataset, DatasetFolder, GoldsmithError
 from schemas.derived import derive
 from schemas.errors import DataError
+from schemas.files import replace_json, sync
 from schemas.folder import BUILD_FORMAT, LINEAGE_SCHEMA, REJECT_SCHEMA, shard_name
 from schemas.parquet import SMALL_GROUP_BYTES, Written, write_parquet
 
@@ -149,9 +149,9 @@ def assemble(out: Path, builder: Builder, records: Sequence[Record], facts: Mapp
         "files": files,
         "accounting": accounting,
     }
-    write_json(following / "build.json", build)
+    replace_json(following / "build.json", build)
     for folder in [path for path in following.rglob("*") if path.is_dir()] + [following]:
-        sync_folder(folder)
+        sync(folder)
     _swap(out, following)
     return build
 
@@ -202,9 +202,7 @@ def _link(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:  # A file system without hard links.
         shutil.copyfile(source, target)
-        handle = os.open(target, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
+        sync(target)
 
 
 def _rows(shards: Path, records: Iterable[Record], kind: str, table: str) -> Iterator[pa.RecordBatch]:
@@ -222,14 +220,14 @@ def _swap(out: Path, following: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
     old.mkdir()
     DatasetFolder(out).build_json.unlink(missing_ok=True)
-    sync_folder(out)
+    sync(out)
     for name in (*MADE, *STALE):
         if (out / name).exists():
             (out / name).rename(old / name)
     for name in MADE:
         (following / name).rename(out / name)
-    sync_folder(out)
+    sync(out)
     (following / "build.json").rename(DatasetFolder(out).build_json)
-    sync_folder(out)
+    sync(out)
     shutil.rmtree(old)
     shutil.rmtree(following)

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from builders.sources import Sources
-from schemas import DatasetFolder, GoldsmithError, Table
+from schemas import DatasetFolder, GoldsmithError, Table, sql
 
 _LINE = re.compile(r"lines? (\d+)(?:\s?[-–]\s?(\d+))?\b")
 _BYTE = re.compile(r"(?:offset|byte) (\d+)\b")
@@ -161,24 +161,21 @@ def _rows(folder: DatasetFolder, table: Table, row_id: str) -> Iterator[tuple[st
     if not folder.shards(table.name):
         raise GoldsmithError(f"[{folder.data(table.name)}] has no shard: build the dataset again")
     for split, paths in folder.shards(table.name).items():
-        files = duckdb.read_parquet([str(path) for path in paths])
-        found = files.filter(duckdb.SQLExpression(f"{table.row_id_sql()} = {_quoted(row_id)}"))
-        for row in found.to_arrow_table().to_pylist():
+        query = f"FROM {sql.scan(paths)} WHERE {table.row_id_sql()} = $id"
+        with duckdb.connect() as connection:
+            found = connection.sql(query, params={"id": row_id}).to_arrow_table()
+        for row in found.to_pylist():
             yield split, row
 
 
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _near(folder: DatasetFolder, tables: list[str], row_id: str) -> str:
-    paths = [str(folder.lineage(table)) for table in tables]
+    paths = [folder.lineage(table) for table in tables]
     query = (  # An id without its first parts is likely to be meant by those that end with it.
         "SELECT DISTINCT id, ends_with(id, '/' || $id) AS ends, jaro_winkler_similarity(id, $id) AS likeness "
-        "FROM read_parquet($paths) ORDER BY ends DESC, likeness DESC, id LIMIT 3"
+        f"FROM {sql.scan(paths)} ORDER BY ends DESC, likeness DESC, id LIMIT 3"
     )
     with _readable(folder.path / "lineage"), duckdb.connect() as connection:
-        near = [row[0] for row in connection.execute(query, {"id": row_id, "paths": paths}).fetchall()]
+        near = [row[0] for row in connection.execute(query, {"id": row_id}).fetchall()]
     return f": the nearest are {', '.join(near)}" if near else ", the dataset is empty: build it"
 
 

@@ -22,10 +22,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.api import Batch, Builder, Read, Reject, Shard
-from builders.disk import sync_folder, write_json
 from builders.sources import Sources
 from builders.stop import refuse_if_stopped
 from schemas import GoldsmithError, Table
+from schemas.files import replace_json, sync
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 from schemas.parquet import SMALL_GROUP_BYTES, ParquetFile
 
@@ -67,13 +67,13 @@ class ShardWork:
         try:
             content = _Content(self.builder, job.shard, self.sources, temporary, report)
             record = {"format": 1, "name": job.shard.name, "key": job.key, **job.facts, **content.write()}
-            write_json(temporary / RECORD, record)
-            sync_folder(temporary)
+            replace_json(temporary / RECORD, record)
+            sync(temporary)
             refuse_if_stopped()
             if not (final / RECORD).is_file():  # Else another process was faster, with the same bytes.
                 shutil.rmtree(final, ignore_errors=True)
                 temporary.rename(final)
-            sync_folder(self.folder)
+            sync(self.folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return record

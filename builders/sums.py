@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemas.files import sha256_file
+
 
 @dataclass(frozen=True)
 class Found:
@@ -18,9 +20,7 @@ class Found:
 
 def sum_file(path: Path) -> Found:
     """Hash a file."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return Found(path, digest, file.tell())
+    return Found(path, sha256_file(path), path.stat().st_size)
 
 
 def sum_folder(path: Path) -> Found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from cards.queries import Figures
 from cards.text import plain
 from cards.views import table_files
 from schemas import DatasetFolder, GoldsmithError
-from schemas.folder import replace_text
+from schemas.files import replace_text, sha256_file
 from schemas.hub import card_problems, read_card
 from schemas.hub_files import HubFile
 
@@ -55,7 +54,7 @@ class Documents:
         _refuse_missing(folder)
         by_table = table_files(folder)
         files = [file for splits in by_table.values() for shards in splits.values() for file in shards]
-        sums = {file.path: _sha256(folder.path / file.path) for file in files}
+        sums = {file.path: sha256_file(folder.path / file.path) for file in files}
         released = version or _released(folder)
         asked = Datasheet.read(builder_folder)
         figures = Figures(folder, asked, by_table)
@@ -223,8 +222,3 @@ def _rai(material: render.Material) -> dict[str, str | list[str]]:
         ],
     }
     return {**{key: fact for key, fact in facts.items() if fact}, **said}
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

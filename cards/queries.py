@@ -15,7 +15,7 @@ import duckdb
 from cards.datasheet import FILE, Datasheet, nearest
 from cards.text import cell, code, link, mark, markdown, number, size
 from cards.views import connect
-from schemas import DatasetFolder, GoldsmithError, Image, Label, Table, sandbox
+from schemas import DatasetFolder, GoldsmithError, Image, Label, Table, sandbox, sql
 from schemas.hub_files import HubFile
 from schemas.types import Audio
 
@@ -49,33 +49,25 @@ SHARED = {
 """The figures of every dataset. `missing`, `labels` and `duplicates` are made from the schema and join them."""
 
 
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def _missing(table: Table) -> str | None:
     """Missing values of each nullable column, in one scan."""
     columns = [column.name for column in table.columns if column.nullable]
     if not columns:
         return None
-    names = ", ".join(_literal(name) for name in columns)
-    counts = ", ".join(f"count(*) - count({_identifier(name)})" for name in columns)
+    names = sql.literals(columns)
+    counts = ", ".join(f"count(*) - count({sql.name(name)})" for name in columns)
     return (
-        f"SELECT {_literal(table.name)} AS table_name, unnest([{names}]) AS column_name,"
-        f" unnest([{counts}]) AS missing, count(*) AS rows FROM {_identifier(table.name)}"
+        f"SELECT {sql.literal(table.name)} AS table_name, unnest([{names}]) AS column_name,"
+        f" unnest([{counts}]) AS missing, count(*) AS rows FROM {sql.name(table.name)}"
     )
 
 
 def _labels(table: Table) -> list[str]:
     """Rows of each class of each label column."""
     return [
-        f"SELECT {_literal(table.name)} AS table_name, {_literal(column.name)} AS column_name,"
-        f" [{', '.join(_literal(name) for name in column.type.names)}][{_identifier(column.name)} + 1] AS class,"
-        f" count(*) AS rows FROM {_identifier(table.name)} GROUP BY {_identifier(column.name)}"
+        f"SELECT {sql.literal(table.name)} AS table_name, {sql.literal(column.name)} AS column_name,"
+        f" [{sql.literals(column.type.names)}][{sql.name(column.name)} + 1] AS class,"
+        f" count(*) AS rows FROM {sql.name(table.name)} GROUP BY {sql.name(column.name)}"
         for column in table.columns
         if isinstance(column.type, Label)
     ]
@@ -87,9 +79,9 @@ def _duplicates(table: Table) -> str | None:
     if not names:
         return None
     return (
-        f"SELECT {_literal(table.name)} AS table_name, count(*) AS rows,"
-        f" count(*) - count(DISTINCT hash({', '.join(_identifier(n) for n in names)})) AS duplicates"
-        f" FROM {_identifier(table.name)}"
+        f"SELECT {sql.literal(table.name)} AS table_name, count(*) AS rows,"
+        f" count(*) - count(DISTINCT hash({sql.names(names)})) AS duplicates"
+        f" FROM {sql.name(table.name)}"
     )
 
 
@@ -112,13 +104,13 @@ def queries(tables: tuple[Table, ...], own: Mapping[str, str]) -> dict[str, str]
         made["duplicates"] = (
             f"SELECT * FROM ({' UNION ALL '.join(duplicates)}) WHERE duplicates > 0 ORDER BY table_name"
         )
-    for name, sql in own.items():
+    for name, query in own.items():
         place = f"[{FILE} > figures > {name}]"
         if name in made or name in ("missing", "labels", "duplicates"):
             raise GoldsmithError(f"{place} is the name of a shared figure: choose another")
         if not name.isidentifier() or name.startswith("_"):
             raise GoldsmithError(f"{place} is no name for a figure: use letters, digits and '_'")
-        made[name] = sql.strip().rstrip(";")
+        made[name] = query.strip().rstrip(";")
     return made
 
 
@@ -209,12 +201,12 @@ class Figures:
         assert isinstance(result, Rows)
         return [{column: value.value for column, value in row.items()} for row in result]
 
-    def _run(self, name: str, sql: str) -> Value | Rows:
+    def _run(self, name: str, query: str) -> Value | Rows:
         place = f"[{FILE} > figures > {name}]" if name in self.own else f"[figures > {name}]"
         try:
-            if not sandbox.is_select(self._connection, sql):
+            if not sandbox.is_select(self._connection, query):
                 raise GoldsmithError(f"{place} is not one SELECT: figures only read")
-            cursor = self._connection.execute(sql)
+            cursor = self._connection.execute(query)
             columns = [column[0] for column in cursor.description or []]
             rows = cursor.fetchall()
         except duckdb.Error as error:

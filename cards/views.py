@@ -8,7 +8,7 @@ withdrawn. Queries can neither write nor reach another file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from schemas import DatasetFolder, GoldsmithError, sandbox
+from schemas import DatasetFolder, GoldsmithError, sandbox, sql
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA, TOMBSTONE_SCHEMA
 from schemas.hub_files import HubFile
 
@@ -103,21 +103,9 @@ def connect(folder: DatasetFolder, files: Mapping[str, Mapping[str, list[HubFile
     return connection
 
 
-def _quoted(path: Path) -> str:
-    return "'" + str(path.resolve()).replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _parquet(paths: Iterable[Path]) -> str:
-    return f"read_parquet([{', '.join(_quoted(path) for path in paths)}], hive_partitioning = false)"
-
-
 def _view(connection: duckdb.DuckDBPyConnection, name: str, paths: list[Path], schema: pa.Schema) -> None:
     if paths:
-        connection.execute(f"CREATE VIEW {_identifier(name)} AS SELECT * FROM {_parquet(paths)}")
+        connection.execute(f"CREATE VIEW {sql.name(name)} AS SELECT * FROM {sql.scan(paths)}")
     else:
         connection.register(name, schema.empty_table())
 
@@ -133,9 +121,8 @@ def _union(
         return []
     parts = []
     for table, path in there.items():
-        literal = table.replace("'", "''")
-        parts.append(f"SELECT '{literal}' AS table_name, * FROM {_parquet([path])}")
-    connection.execute(f"CREATE VIEW {_identifier(name)} AS {' UNION ALL BY NAME '.join(parts)}")
+        parts.append(f"SELECT {sql.literal(table)} AS table_name, * FROM {sql.scan([path])}")
+    connection.execute(f"CREATE VIEW {sql.name(name)} AS {' UNION ALL BY NAME '.join(parts)}")
     return list(there.values())
 
 

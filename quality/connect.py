@@ -30,10 +30,10 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from quality import json_text, sql
+from quality import duck, json_text
 from quality.digest import Digest
 from quality.failures import MEMORY, said_if_short
-from schemas import Dataset, DatasetFolder, GoldsmithError, Table
+from schemas import Dataset, DatasetFolder, GoldsmithError, Table, sql
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def opened(
 def _connect(
     folder: DatasetFolder, previous: DatasetFolder | None, spill: Path, memory_limit: str, threads: int | None
 ) -> duckdb.DuckDBPyConnection:
-    readable = [str(path.resolve()) for path in (folder.path, previous.path if previous else folder.path, spill)]
+    readable = (folder.path, previous.path if previous else folder.path, spill)
     con = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
     try:
         con.execute(f"SET memory_limit = {sql.literal(memory_limit)}")
@@ -155,7 +155,7 @@ def _connect(
     con.execute("SET enable_external_file_cache = false")
     con.execute("SET GLOBAL python_enable_replacements = false")
     con.execute("SET enable_progress_bar = false")
-    con.execute(f"SET allowed_directories = [{sql.literals(readable)}]")
+    con.execute(f"SET allowed_directories = {sql.allowed(readable)}")
     con.execute("SET enable_external_access = false")
     con.execute("SET lock_configuration = true")
     return con
@@ -180,8 +180,8 @@ def add_views(session: Session, unreadable: set[str]) -> None:
             raise GoldsmithError(
                 f"[{session.dataset.name} > {table.name}] is a name of the checks' own: rename the table"
             )
-        if sql.SPLIT in table.names:
-            raise GoldsmithError(f"[{table.name} > {sql.SPLIT}] is a name of the checks' own: rename the column")
+        if duck.SPLIT in table.names:
+            raise GoldsmithError(f"[{table.name} > {duck.SPLIT}] is a name of the checks' own: rename the column")
         _table_view(session, table, session.folder, table.name, unreadable)
     if session.previous is not None:
         for table in session.previous.schema.tables:
@@ -228,12 +228,12 @@ def _keep_in_memory(session: Session, view: str) -> None:
 
 def _create_view(session: Session, table: Table, view: str, shards: dict[str, list[Path]], columns: str) -> None:
     parts = [
-        f"SELECT {columns}, {sql.literal(split)} AS {sql.SPLIT} FROM {sql.files([str(path) for path in paths])}"
+        f"SELECT {columns}, {sql.literal(split)} AS {duck.SPLIT} FROM {sql.scan(paths)}"
         for split, paths in shards.items()
     ]
     if not parts:
-        typed = [f"NULL::{sql.duck_type(column.type)} AS {sql.name(column.name)}" for column in table.columns]
-        parts = [f"SELECT {', '.join(typed)}, ''::VARCHAR AS {sql.SPLIT} WHERE false"]
+        typed = [f"NULL::{duck.type_of(column.type)} AS {sql.name(column.name)}" for column in table.columns]
+        parts = [f"SELECT {', '.join(typed)}, ''::VARCHAR AS {duck.SPLIT} WHERE false"]
     session.con.execute(f"CREATE OR REPLACE VIEW {sql.name(view)} AS {' UNION ALL '.join(parts)}")
 
 
@@ -253,7 +253,7 @@ def _side_view(session: Session, kind: str, schema: pa.Schema, unreadable: set[s
             path = str(session.folder.path.resolve() / entry["path"])
             if kind == "lineage":
                 session.lineage.setdefault(entry["table"], []).append(path)
-            scan = sql.files([path])
+            scan = sql.scan([path])
             columns = sql.names(schema.names)
             parts.append(f"SELECT {columns}, {sql.literal(entry['table'])} AS table_name FROM {scan}")
     if not parts:

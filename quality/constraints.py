@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from quality import sql
-from schemas import Check, Column, Float, GoldsmithError, Int, Json, Label, List, Struct, Table, Text
+from quality import duck
+from schemas import Check, Column, Float, GoldsmithError, Int, Json, Label, List, Struct, Table, Text, sql
 from schemas.types import Type
 
 
@@ -38,7 +38,7 @@ def _column_constraints(table: Table, column: Column) -> list[Constraint]:
     found: list[Constraint] = []
 
     def add(kind: str, meaning: str, fails: str, what: str, advice: str) -> None:
-        shown = f"SELECT {sql.row_id(table)} AS id, {value} FROM {sql.name(table.name)} WHERE {fails}"
+        shown = f"SELECT {duck.row_id(table)} AS id, {value} FROM {sql.name(table.name)} WHERE {fails}"
         name = f"{table.name}.{column.name}.{kind}"
         check = Check(name, meaning, "block", table.name, shown, advice=advice)
         found.append(Constraint(check, column.name, fails, f"{sql.literal(column.name)} || {what}"))
@@ -54,10 +54,10 @@ def _column_constraints(table: Table, column: Column) -> list[Constraint]:
         add(kind, f"{column.name} is {words}", fault, f"{given} || {sql.literal(f', must be {words}')}", mend)
     size = _measure(table, column) if (column.minimum, column.maximum) != (None, None) else None
     if size and column.minimum is not None:
-        fails, bound = size.below(column.minimum), sql.number(column.minimum)
+        fails, bound = size.below(column.minimum), duck.number(column.minimum)
         add("minimum", f"{size.words} is at least {bound}", fails, f"{size.shown} || ', below {bound}'", mend)
     if size and column.maximum is not None:
-        fails, bound = size.above(column.maximum), sql.number(column.maximum)
+        fails, bound = size.above(column.maximum), duck.number(column.maximum)
         add("maximum", f"{size.words} is at most {bound}", fails, f"{size.shown} || ', above {bound}'", mend)
     if column.allowed is not None:
         listed = ", ".join(str(item) for item in column.allowed)
@@ -125,17 +125,17 @@ class _Measure:
 
     def below(self, bound: float) -> str:
         exact = f"{self.value} < {self._bound(bound)}"
-        return exact if self.coarse is None else f"({self.coarse} < {sql.number(bound * 4)} AND {exact})"
+        return exact if self.coarse is None else f"({self.coarse} < {duck.number(bound * 4)} AND {exact})"
 
     def above(self, bound: float) -> str:
         exact = f"{self.value} > {self._bound(bound)}"
         if self.kind in ("FLOAT", "DOUBLE"):  # not a number sorts above all numbers, and is a fault of its own
             exact = f"({exact} AND NOT isnan({self.value}))"
-        return exact if self.coarse is None else f"({self.coarse} > {sql.number(bound)} AND {exact})"
+        return exact if self.coarse is None else f"({self.coarse} > {duck.number(bound)} AND {exact})"
 
     def _bound(self, bound: float) -> str:
         # A 32-bit column is compared in its own precision: 0.1 stored there is above 0.1 in 64 bits.
-        return sql.number(bound) + ("::FLOAT" if self.kind == "FLOAT" else "")
+        return duck.number(bound) + ("::FLOAT" if self.kind == "FLOAT" else "")
 
 
 def _measure(table: Table, column: Column) -> _Measure:
@@ -147,7 +147,7 @@ def _measure(table: Table, column: Column) -> _Measure:
         case List():
             return _Measure(f"length of {called}", f"' has ' || len({value}) || ' items'", f"len({value})")
         case Int() | Float():
-            return _Measure(called, f"' is ' || {value}::VARCHAR", value, sql.duck_type(column.type))
+            return _Measure(called, f"' is ' || {value}::VARCHAR", value, duck.type_of(column.type))
     raise GoldsmithError(
         f"[{table.name} > {called}] a column of type {column.type.label} has no minimum or maximum: leave them out"
     )

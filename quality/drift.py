@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 
-from quality import sql
+from quality import duck
 from quality.connect import Session
 from quality.ledger import Ledger
 from quality.profile import CATEGORIES, Row, distance
-from schemas import Bool, Check, Column, Figure, Float, Int, Label, Table
+from schemas import Bool, Check, Column, Figure, Float, Int, Label, Table, sql
 
 _BINS = 10
 _SMALL = 30
@@ -77,8 +77,8 @@ def _why_not(session: Session, table: Table) -> str:
 
 
 def _gone(session: Session, table: Table) -> Check:
-    before = f"SELECT {sql.row_id(table)} AS id FROM {sql.name(f'previous_{table.name}')}"
-    now = f"SELECT {sql.row_id(table)} AS id FROM {sql.name(table.name)}"
+    before = f"SELECT {duck.row_id(table)} AS id FROM {sql.name(f'previous_{table.name}')}"
+    now = f"SELECT {duck.row_id(table)} AS id FROM {sql.name(table.name)}"
     return Check(
         f"{table.name}.rows_gone",
         "Every row of the earlier release is still there",

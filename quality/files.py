@@ -5,7 +5,6 @@ Runs before DuckDB opens a file, so that a broken one becomes a finding and no c
 
 from __future__ import annotations
 
-import hashlib
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas import Check, DatasetFolder
+from schemas.files import sha256_file
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 
 PRESENT = Check(
@@ -77,7 +77,7 @@ def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
     entries = sorted(folder.build["files"], key=lambda entry: entry["path"])
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # hashing lets go of the interpreter, and looking does not
         paths = [folder.path / entry["path"] for entry in entries]
-        digests = [pool.submit(sha256, path) if hashes and path.is_file() else None for path in paths]
+        digests = [pool.submit(sha256_file, path) if hashes and path.is_file() else None for path in paths]
         for entry, path, digest in zip(entries, paths, digests, strict=True):
             found.add(entry["path"], _look(folder, entry, path, digest))
     named = {entry["path"] for entry in entries}
@@ -87,10 +87,10 @@ def examine(folder: DatasetFolder, *, hashes: bool) -> Files:
             if path.is_file() and relative not in named:
                 found.absent.append((relative, "is not in build.json"))
     if hashes:
-        found.hashes["build.json"] = sha256(folder.build_json)
+        found.hashes["build.json"] = sha256_file(folder.build_json)
         for path in sorted((folder.path / "audit").rglob("*")):
             if path.is_file():
-                found.hashes[path.relative_to(folder.path).as_posix()] = sha256(path)
+                found.hashes[path.relative_to(folder.path).as_posix()] = sha256_file(path)
     return found
 
 
@@ -117,12 +117,6 @@ def _look(folder: DatasetFolder, entry: dict[str, Any], path: Path, hashed: Futu
     changed = f"has sha256 {digest[:12]}..., built was {entry['sha256'][:12]}..."
     torn = _decode(path) if opens else ""
     return _Look(changed=changed, broken=torn or fault, sha256=digest, opens=opens and not torn)
-
-
-def sha256(path: Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _fault(folder: DatasetFolder, entry: dict[str, Any], path: Path) -> tuple[str, bool]:

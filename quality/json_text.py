@@ -12,8 +12,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from quality import sql
-from schemas import Json, List, Struct, Table
+from quality import duck
+from schemas import Json, List, Struct, Table, sql
 from schemas.types import Type
 
 
@@ -55,7 +55,7 @@ def repaired(table: Table) -> str:
     for column in table.columns:
         value = sql.name(column.name)
         if holds_json(column.type):
-            cast = f"TRY_CAST({value} AS {sql.duck_type(column.type)})"
+            cast = f"TRY_CAST({value} AS {duck.type_of(column.type)})"
             if isinstance(column.type, Json):
                 cast = f"coalesce({cast}, CASE WHEN {value} IS NOT NULL THEN 'null'::JSON END)"
             value = f"{cast} AS {value}"

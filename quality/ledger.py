@@ -14,11 +14,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from quality import sql
 from quality.connect import Session
 from quality.failures import reason
 from quality.results import EXAMPLES, Measured, Result
-from schemas import Check, Figure, GoldsmithError, Table
+from schemas import Check, Figure, GoldsmithError, Table, sql
 from schemas.folder import FINDING_SCHEMA
 from schemas.parquet import Written, write_parquet
 

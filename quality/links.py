@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from quality import sql
+from quality import duck
 from quality.connect import Session
 from quality.digest import Digest
 from quality.ledger import Ledger
 from quality.repeats import collected, id_hash, is_number
-from schemas import Check, Column, GoldsmithError, List, Table
+from schemas import Check, Column, GoldsmithError, List, Table, sql
 
 BALANCE = Check(
     "accounting.balance",
@@ -74,7 +74,7 @@ def check_accounting(ledger: Ledger) -> None:
 def check_lineage(ledger: Ledger, table: Table) -> None:
     """`<table>.lineage`: every row has a line in the lineage; `<table>.lineage_rows`: every line has a row."""
     session = ledger.session
-    rows = f"SELECT {sql.row_id(table)} AS id FROM {sql.name(table.name)}"
+    rows = f"SELECT {duck.row_id(table)} AS id FROM {sql.name(table.name)}"
     lines = f"SELECT id FROM lineage WHERE table_name = {sql.literal(table.name)}"
     untraced = Check(
         f"{table.name}.lineage",
@@ -93,7 +93,7 @@ def check_lineage(ledger: Ledger, table: Table) -> None:
         advice="Build again: lineage/ and data/ are not of one build.",
     )
     files = session.lineage.get(table.name, [])
-    same = _ids(session, table) == _lines(session, f"SELECT id FROM {sql.files(files)}" if files else lines)
+    same = _ids(session, table) == _lines(session, f"SELECT id FROM {sql.scan(files)}" if files else lines)
     for check in (untraced, stray):
         if same:
             ledger.listed(check, ())
@@ -158,11 +158,11 @@ def _check_reference(ledger: Ledger, table: Table, column: Column, target: str) 
     if isinstance(column.type, List):
         rows = (
             f"SELECT _id AS id, {message.format('_value')} AS message FROM "
-            f"(SELECT {sql.row_id(table)} AS _id, {value} AS _value FROM {ours}) WHERE _value IN (FROM _missing)"
+            f"(SELECT {duck.row_id(table)} AS _id, {value} AS _value FROM {ours}) WHERE _value IN (FROM _missing)"
         )
     else:
         rows = (
-            f"SELECT {sql.row_id(table)} AS id, {message.format(own)} AS message FROM {ours} "
+            f"SELECT {duck.row_id(table)} AS id, {message.format(own)} AS message FROM {ours} "
             f"WHERE {own} IN (FROM _missing)"
         )
     ledger.check(check, rows)

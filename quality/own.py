@@ -8,7 +8,6 @@ from threading import Event
 
 import duckdb
 
-from quality import sql
 from quality.anomalies import check as anomalies
 from quality.connect import Session
 from quality.failures import reason
@@ -16,7 +15,7 @@ from quality.ledger import Ledger
 from quality.near import check as near
 from quality.near.rows import Other, refuse_unmatched
 from quality.unique import as_check, check_unique
-from schemas import Alike, Check, CheckSet, Figure, GoldsmithError, Strange, Unique, View
+from schemas import Alike, Check, CheckSet, Figure, GoldsmithError, Strange, Unique, View, sql
 
 
 def add_own_views(session: Session, views: tuple[View, ...]) -> None:

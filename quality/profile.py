@@ -10,10 +10,26 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from quality import sql
+from quality import duck
 from quality.connect import Session
 from quality.ledger import Ledger
-from schemas import Audio, Bool, Column, Date, Figure, Float, Image, Int, Label, List, Struct, Table, Text, Timestamp
+from schemas import (
+    Audio,
+    Bool,
+    Column,
+    Date,
+    Figure,
+    Float,
+    Image,
+    Int,
+    Label,
+    List,
+    Struct,
+    Table,
+    Text,
+    Timestamp,
+    sql,
+)
 
 TOP = 10
 BINS = 30
@@ -111,7 +127,7 @@ def _scan(session: Session, table: Table) -> tuple[dict[str, int], dict[str, Col
         parts.append(f"count({value})")
         parts.append(f"[min({finite}), max({finite})]" if measure else "NULL")
         parts.append(f"fsum({finite}::DOUBLE)" if measure and not _is_time(column) else "NULL")
-    query = f"SELECT {sql.SPLIT}, count(*), {', '.join(parts)} FROM {sql.name(table.name)} GROUP BY {sql.SPLIT}"
+    query = f"SELECT {duck.SPLIT}, count(*), {', '.join(parts)} FROM {sql.name(table.name)} GROUP BY {duck.SPLIT}"
     by_split = {row[0]: row[1:] for row in session.rows(query)}
     by_split = {split: by_split[split] for split in [*table.splits, *by_split] if split in by_split}
     rows = {split: row[0] for split, row in by_split.items()}
@@ -163,7 +179,7 @@ def _is_time(column: Column) -> bool:
 
 def _count_values(session: Session, table: Table, column: Column, found: ColumnProfile) -> None:
     value = sql.name(column.name)
-    grouped = f"SELECT {value} AS v, {sql.SPLIT} AS s, count(*) AS n FROM {sql.name(table.name)} GROUP BY ALL"
+    grouped = f"SELECT {value} AS v, {duck.SPLIT} AS s, count(*) AS n FROM {sql.name(table.name)} GROUP BY ALL"
     few = (found.distinct or 0) <= _COUNTED
     limit = "" if few else f" LIMIT {TOP}"
     query = (

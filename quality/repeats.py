@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from quality import sql
+from quality import duck
 from quality.connect import Session
-from schemas import Int, Table
+from schemas import Int, Table, sql
 
 BATCH_ROWS = 32_768
 _PARTS = 8  # a power of two
@@ -66,7 +66,7 @@ def row_hash(table: Table, columns: tuple[str, ...]) -> str:
 
 def id_hash(table: Table) -> str:
     """The hash of a row's id in SQL, as `hash(id)` of the lineage."""
-    return f"hash({sql.row_id(table)})"
+    return f"hash({duck.row_id(table)})"
 
 
 class Numbers:

@@ -11,14 +11,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from quality import sql
 from quality.connect import add_views, opened
 from quality.files import examine
 from quality.own import add_own_views
 from quality.pictures import pictures
 from quality.results import Measured, Report, Result
-from schemas import CheckSet, DatasetFolder
-from schemas.folder import replace_text
+from schemas import CheckSet, DatasetFolder, sql
+from schemas.files import replace_text
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _GRAVITY = ("block", "drop", "warn", "info")
@@ -33,7 +32,7 @@ def write(folder: DatasetFolder, report: Report, checks: CheckSet, *, memory_lim
     with opened(folder, None, memory_limit=memory_limit) as session:
         add_views(session, examine(folder, hashes=False).unreadable)
         add_own_views(session, checks.views)
-        session.con.execute(f"CREATE VIEW findings AS FROM {sql.files([str(folder.findings.resolve())])}")
+        session.con.execute(f"CREATE VIEW findings AS FROM {sql.scan([folder.findings])}")
         session.names.add("findings")
         drawn = pictures(session, checks.plots)
     text = _render(report, drawn)

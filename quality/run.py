@@ -25,7 +25,7 @@ from quality.results import Report
 from quality.scan import check_constraints
 from quality.unique import check_duplicates, check_keys, content_columns
 from schemas import CheckSet, DatasetFolder, GoldsmithError, Table, Unique
-from schemas.folder import replace_text
+from schemas.files import replace_text
 from schemas.parquet import Written
 
 GROUPS = (

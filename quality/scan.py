@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from quality import sql
+from quality import duck
 from quality.connect import Session
 from quality.constraints import Constraint, table_constraints
 from quality.digest import Digest
 from quality.ledger import Ledger
 from quality.repeats import BATCH_ROWS, NULL, Hashes, Numbers, Suspects, id_hash, is_number, row_hash, width
-from schemas import Table
+from schemas import Table, sql
 
 _HELD_ROWS = 20_000
 
@@ -116,4 +116,4 @@ def _fault(table: Table, constraints: list[Constraint]) -> str:
     if not said:
         return "NULL::VARCHAR"
     faults = f"list_filter([{said}], lambda fault: fault IS NOT NULL)"
-    return f"to_json({{'id': {sql.row_id(table)}, 'faults': {faults}}})::VARCHAR"
+    return f"to_json({{'id': {duck.row_id(table)}, 'faults': {faults}}})::VARCHAR"

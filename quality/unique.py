@@ -7,10 +7,10 @@ grouped in DuckDB, which spills to disk, with the same result.
 
 from __future__ import annotations
 
-from quality import sql
+from quality import duck
 from quality.ledger import Ledger
 from quality.repeats import find_suspects
-from schemas import Audio, Check, Image, Json, List, Struct, Table, Text, Unique
+from schemas import Audio, Check, Image, Json, List, Struct, Table, Text, Unique, sql
 
 
 def check_keys(ledger: Ledger, table: Table) -> None:
@@ -63,7 +63,7 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
         "No row's content is in two splits",
         "block",
         table.name,
-        shown.replace("count(*) > 1", f"count(DISTINCT {sql.SPLIT}) > 1"),
+        shown.replace("count(*) > 1", f"count(DISTINCT {duck.SPLIT}) > 1"),
         advice="Split by content, not by row: keep equal rows in one split.",
     )
     if not content:
@@ -89,9 +89,9 @@ def check_duplicates(ledger: Ledger, table: Table) -> None:
         ledger.listed(leakage, ())
         return
     message = (
-        f"'in split ' || {sql.SPLIT} || ', same content as row ' || first || ' in split ' || first_split AS message"
+        f"'in split ' || {duck.SPLIT} || ', same content as row ' || first || ' in split ' || first_split AS message"
     )
-    ledger.check(leakage, f"SELECT id, {message} FROM ({groups}) WHERE {sql.SPLIT} <> first_split")
+    ledger.check(leakage, f"SELECT id, {message} FROM ({groups}) WHERE {duck.SPLIT} <> first_split")
 
 
 def content_columns(table: Table) -> tuple[str, ...]:
@@ -116,10 +116,10 @@ def _groups(table: Table, columns: tuple[str, ...], suspect: str) -> str:
     """Suspected rows: id, _split, and by exact values n (place in its group), first, first_split."""
     values = [f"_{index}" for index in range(len(columns))]
     renamed = ", ".join(f"{sql.name(column)} AS {value}" for column, value in zip(columns, values, strict=True))
-    rows = f"SELECT {sql.row_id(table)} AS _id, {sql.SPLIT}, {renamed} FROM {sql.name(table.name)} WHERE {suspect}"
-    order = f"ORDER BY list_position([{sql.literals(table.splits)}], {sql.SPLIT}), _id"
+    rows = f"SELECT {duck.row_id(table)} AS _id, {duck.SPLIT}, {renamed} FROM {sql.name(table.name)} WHERE {suspect}"
+    order = f"ORDER BY list_position([{sql.literals(table.splits)}], {duck.SPLIT}), _id"
     return (
-        f"SELECT _id AS id, {sql.SPLIT}, row_number() OVER w AS n, first_value(_id) OVER w AS first, "
-        f"first_value({sql.SPLIT}) OVER w AS first_split "
+        f"SELECT _id AS id, {duck.SPLIT}, row_number() OVER w AS n, first_value(_id) OVER w AS first, "
+        f"first_value({duck.SPLIT}) OVER w AS first_split "
         f"FROM ({rows}) WINDOW w AS (PARTITION BY {', '.join(values)} {order})"
     )

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 
 from releases.damage import readable
 from releases.difference import Change, Difference, TableChange
-from releases.manifest import read_manifest, sha256_file
+from releases.manifest import read_manifest
 from releases.rows import RowChanges, Some, compare_rows, is_label, rows_text
 from schemas import Column, Dataset, DatasetFolder, GoldsmithError, Table
+from schemas.files import sha256_file
 
 _CONSTRAINTS = ("minimum", "maximum", "allowed", "pattern", "references")
 

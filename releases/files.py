@@ -19,6 +19,7 @@ from pathlib import Path
 
 from releases.manifest import File
 from schemas import GoldsmithError
+from schemas.files import sync
 
 CHUNK = 4 << 20
 
@@ -118,15 +119,6 @@ def _held(folder: Path) -> Iterator[None]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
-    finally:
-        os.close(handle)
-
-
-def sync(path: Path) -> None:
-    """Have the system write a file or folder to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
     finally:
         os.close(handle)
 

@@ -21,11 +21,12 @@ from releases import tombstones
 from releases.damage import readable
 from releases.diff import diff
 from releases.difference import Difference
-from releases.manifest import Bump, Waiver, read_manifest, sha256_file, verify_files, walk
+from releases.manifest import Bump, Waiver, read_manifest, verify_files, walk
 from releases.rows import rows_text
 from releases.version import FIRST, Version
 from releases.waivers import FILE, OWN_SOURCE, TRAIN_TO_TEST, Waivers
-from schemas import DatasetFolder, GoldsmithError
+from schemas import DatasetFolder, GoldsmithError, sql
+from schemas.files import sha256_file
 
 DOCUMENTS = ("README.md", "DATASHEET.md", "croissant.json", "CITATION.cff")
 UNKNOWN_LICENCES = frozenset({"", "unknown", "none", "noassertion", "other"})
@@ -162,9 +163,9 @@ def disagreement(folder: DatasetFolder) -> str:
 
 def _failures(findings: Path) -> dict[tuple[str, str, str], int]:
     """How many findings there are of each check, table and severity."""
-    query = 'SELECT "check", "table", severity, count(*) FROM read_parquet(?) GROUP BY ALL'
+    query = f'SELECT "check", "table", severity, count(*) FROM {sql.scan([findings])} GROUP BY ALL'
     with readable(findings, "run `goldsmith check`"), duckdb.connect() as connection:
-        rows = connection.execute(query, [str(findings)]).fetchall()
+        rows = connection.execute(query).fetchall()
     return {(check, table, severity): count for check, table, severity, count in rows}
 
 
@@ -226,11 +227,11 @@ def _licences(folder: DatasetFolder) -> Iterator[str]:
 def _rows_without_licence(path: Path, bare: Sequence[str]) -> int:
     """The lines of a lineage file without a licence, but for those of the sources `bare`, which can give them none."""
     query = (
-        "SELECT count(*) FROM read_parquet($path) WHERE coalesce(lower(trim(licence)), '') IN (SELECT unnest($unknown))"
+        f"SELECT count(*) FROM {sql.scan([path])} WHERE coalesce(lower(trim(licence)), '') IN (SELECT unnest($unknown))"
         " AND source NOT IN (SELECT unnest($bare::VARCHAR[]))"
     )
     with readable(path), duckdb.connect() as connection:
-        values = {"path": str(path), "unknown": sorted(UNKNOWN_LICENCES), "bare": list(bare)}
+        values = {"unknown": sorted(UNKNOWN_LICENCES), "bare": list(bare)}
         row = connection.execute(query, values).fetchone()
     return row[0] if row else 0
 

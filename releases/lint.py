@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 
 from releases.digest import read_batches
 from releases.hub.withdraw import FILE as TOMBSTONES
-from releases.manifest import MANIFEST, read_manifest, sha256_file, walk
+from releases.manifest import MANIFEST, read_manifest, walk
 from releases.tombstones import returned_rows
 from schemas import GoldsmithError
+from schemas.files import sha256_file
 from schemas.hub import card_problems, read_card
 from schemas.hub_files import data_files
 

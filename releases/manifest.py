@@ -7,7 +7,6 @@ business of `releases.gate`.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import sha256_file
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -222,12 +222,6 @@ def _read(path: Path, absent: str) -> Mapping[str, Any]:
     if not isinstance(form, dict) or form.get("format") != FORMAT:
         raise GoldsmithError(f"[{path}] has a format that this goldsmith does not know: use a newer one")
     return form
-
-
-def sha256_file(path: Path) -> str:
-    """The sha256 of a file's bytes, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def walk(folder: Path) -> Iterator[str]:

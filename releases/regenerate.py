@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from releases.digest import digest_dataset
-from releases.manifest import Lock, Manifest, Waiver, read_lock, read_manifest, sha256_file, verify_files
+from releases.manifest import Lock, Manifest, Waiver, read_lock, read_manifest, verify_files
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import sha256_file
 
 
 @dataclass(frozen=True)

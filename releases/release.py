@@ -23,13 +23,13 @@ from releases.manifest import (
     TableRows,
     Waiver,
     read_manifest,
-    sha256_file,
     to_text,
     verify_files,
     walk,
 )
 from releases.waivers import FILE, read_waivers
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import sha256_file
 
 
 class RefusedError(GoldsmithError):

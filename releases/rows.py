@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 
-from schemas import Bool, DatasetFolder, GoldsmithError, Label, Table
+from schemas import Bool, DatasetFolder, GoldsmithError, Label, Table, sql
 
 MEMORY = "1GB"
 SAMPLES = 5
@@ -77,7 +77,7 @@ def _compare(connection: duckdb.DuckDBPyConnection, old: DatasetFolder, new: Dat
     shared = [c.name for c in after.columns if types.get(c.name) == c.type and c.name not in after.key]
     for side, folder, declared in (("old", old, before), ("new", new, after)):
         connection.execute(f"CREATE VIEW {side} AS {_rows_sql(folder, declared, shared)}")
-        values = ", ".join(_quoted(name) for name in shared) or "0"
+        values = sql.names(shared) or "0"
         connection.execute(f"CREATE TABLE {side}_hash AS SELECT __id, __split, hash({values}) AS h FROM {side}")
         _refuse_twice(connection, side, folder, table)
     connection.execute(
@@ -105,12 +105,11 @@ def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _rows_sql(folder: DatasetFolder, table: Table, columns: Sequence[str]) -> str:
     """All rows of a table with their id and split; `__` keeps both apart from the table's own columns."""
-    values = "".join(f", {_quoted(name)}" for name in columns)
+    values = "".join(f", {sql.name(name)}" for name in columns)
     selects = []
     for split, paths in folder.shards(table.name).items():
-        files = ", ".join(_text(str(path)) for path in paths)
-        source = f"read_parquet([{files}], hive_partitioning=false)"
-        selects.append(f"SELECT {table.row_id_sql()} AS __id, {_text(split)} AS __split{values} FROM {source}")
+        selected = f"{table.row_id_sql()} AS __id, {sql.literal(split)} AS __split{values}"
+        selects.append(f"SELECT {selected} FROM {sql.scan(paths)}")
     if not selects:
         raise GoldsmithError(f"[{folder.path} > {table.name}] has no shard: build the dataset again")
     return " UNION ALL ".join(selects)
@@ -141,14 +140,14 @@ def _column_changes(
     """How many rows changed at all, and how many in each column."""
     if not columns or not _one(connection, "SELECT count(*) FROM delta WHERE differs")[0]:
         return 0, {}
-    differ = [f"o.{_quoted(name)} IS DISTINCT FROM n.{_quoted(name)}" for name in columns]
+    differ = [f"o.{sql.name(name)} IS DISTINCT FROM n.{sql.name(name)}" for name in columns]
     both = "FROM delta d JOIN old o ON o.__id = d.id JOIN new n ON n.__id = d.id WHERE d.differs"
     counts = ", ".join(f"count(*) FILTER ({d}), min(d.id, {SAMPLES}) FILTER ({d})" for d in differ)
     changed, *found = _one(connection, f"SELECT count(*) FILTER ({' OR '.join(differ)}), {counts} {both}")
     changes = {}
     for name, rows, ids in zip(columns, found[::2], found[1::2], strict=True):
         if rows:
-            values = f"o.{_quoted(name)}, n.{_quoted(name)}"
+            values = f"o.{sql.name(name)}, n.{sql.name(name)}"
             pairs = connection.execute(
                 f"SELECT d.id, {values} {both} AND d.id IN (SELECT unnest(?)) ORDER BY d.id", [ids]
             )
@@ -203,11 +202,3 @@ def _one(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...]:
     row = connection.execute(query).fetchone()
     assert row is not None
     return row
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -12,7 +12,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from schemas import sandbox
+from schemas import sandbox, sql
 from schemas.errors import GoldsmithError
 from schemas.table import Dataset, Table
 
@@ -43,9 +43,9 @@ def derive(dataset: Dataset, table: Table, shards: Mapping[str, Sequence[Path]])
     # One thread: the order in which floating-point numbers are added must not depend on the machine.
     with duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False}) as con:
         for name, paths in shards.items():
-            con.from_parquet([str(path.resolve()) for path in paths]).create_view(name)
+            con.execute(f"CREATE VIEW {sql.name(name)} AS FROM {sql.scan(paths)}")
         sandbox.lock(con, [path for paths in shards.values() for path in paths])
-        order = ", ".join('"{}"'.format(name.replace('"', '""')) for name in table.key)
+        order = sql.names(table.key)
         with _runs(where):
             _refuse_more(con, table, where)
             rows = con.sql(f"SELECT * FROM ({table.derived}\n) ORDER BY {order}").to_arrow_table()

@@ -7,7 +7,6 @@ is said beside it.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from functools import cached_property
@@ -195,16 +194,3 @@ class DatasetFolder:
         if not isinstance(record, dict) or not {"checks", "files"} <= record.keys():
             raise GoldsmithError(f"[{self.report_json}] is no report of checks: run `goldsmith check` again")
         return record
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Write a UTF-8 file whole or not at all: beside it, synced, then in its place."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -14,15 +14,16 @@ from typing import Any
 
 import duckdb
 
+from schemas import sql
+
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
 _TABLE_FUNCTIONS = frozenset({"generate_series", "json_each", "json_tree", "range", "repeat", "unnest"})
 
 
 def lock(connection: duckdb.DuckDBPyConnection, paths: Iterable[Path]) -> None:
     """Let a connection read these files and its own tables, and nothing else, from now on."""
-    allowed = ", ".join("'" + str(path.resolve()).replace("'", "''") + "'" for path in paths)
     connection.execute("SET python_enable_replacements = false")
-    connection.execute(f"SET allowed_paths = [{allowed}]")
+    connection.execute(f"SET allowed_paths = {sql.allowed(paths)}")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from schemas import sql
 from schemas.errors import GoldsmithError
 from schemas.types import Bool, Date, Int, Label, Text, Type, from_json
 
@@ -132,7 +133,7 @@ class Table:
     def row_id_sql(self, alias: str = "") -> str:
         """The SQL expression of a row's id, equal to `row_ids`; `alias` is the table's alias in the query."""
         prefix = f"{alias}." if alias else ""
-        parts = {name: '{}"{}"::VARCHAR'.format(prefix, name.replace('"', '""')) for name in self.key}
+        parts = {name: f"{prefix}{sql.name(name)}::VARCHAR" for name in self.key}
         if len(parts) == 1:
             return parts[self.key[0]]
         texts = {name for name in parts if isinstance(self.column(name).type, Text)}

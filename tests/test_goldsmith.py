@@ -193,3 +193,27 @@ def test_a_fault_of_the_program_is_no_data_that_failed(street: Path, monkeypatch
     assert result.exit_code == 3
     assert "KeyError: 'an oversight'" in result.output
     assert "this is a fault of the program: report it" in result.output
+
+
+@pytest.mark.parametrize("name", ["a[1]*", "a?"])
+def test_a_folder_that_is_called_like_a_pattern_is_itself(street: Path, tmp_path: Path, name: str) -> None:
+    """Beside it is `a1`, which the name matches as a pattern, with files that are no Parquet."""
+    (tmp_path / name).mkdir()
+    here, beside = tmp_path / name, tmp_path / "a1"
+    for table in ("data/variants", "lineage", "quality"):
+        (beside / "built" / table).mkdir(parents=True)
+    for path in DatasetFolder(street / "built").all_shards("variants"):
+        (beside / "built" / "data/variants" / path.name).write_bytes(b"other")
+    for path in ("lineage/variants.parquet", "quality/findings.parquet"):
+        (beside / "built" / path).write_bytes(b"other")
+    shutil.copytree(street / "built", here / "built", ignore=shutil.ignore_patterns("work"))
+    goldsmith("check", here / "built")
+    goldsmith("card", here / "built")
+    row = row_of(here / "built", "variants")
+    assert json.loads(goldsmith("explain", here / "built", row, "--table", "variants", "--json"))["id"] == row
+    assert "the nearest are" in goldsmith("explain", here / "built", row[:-1], "--table", "variants", code=2)
+    goldsmith("release", here / "built", "-o", here / "1.0.0")
+    assert goldsmith("regenerate", here / "1.0.0").endswith("the same rows\n")
+    goldsmith("withdraw", here / "1.0.0", "--row", f"variants:{row}", "--reason", "asked", "-o", here / "2.0.0")
+    said = goldsmith("diff", here / "1.0.0", here / "2.0.0")
+    assert "variants" in said

@@ -12,13 +12,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from quality import sql
 from quality.annotation.flags import misread
 from quality.annotation.population import population
 from quality.annotation.released import read_report
 from quality.ledger import Ledger
 from quality.own import missing
-from schemas import Audit, Check, Figure, GoldsmithError
+from schemas import Audit, Check, Figure, GoldsmithError, sql
 
 FOLDER = "audit"
 
@@ -103,7 +102,7 @@ def _compare(ledger: Ledger, audit: Audit, folder: Path) -> None:
     """
     con = ledger.session.con
     con.register("_now", population(ledger.session, audit))
-    then, labels = (sql.files([str((folder / f"{name}.parquet").resolve())]) for name in ("population", "labels"))
+    then, labels = (sql.scan([folder / f"{name}.parquet"]) for name in ("population", "labels"))
     con.execute(f"""
         CREATE OR REPLACE TABLE _audit AS
         SELECT n.item_id AS now_id, coalesce(n.stratum, t.stratum) AS stratum,

@@ -9,11 +9,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from quality import sql
 from quality.connect import Session, add_views, opened
 from quality.failures import reason
 from quality.own import add_own_views, missing
-from schemas import Audit, CheckSet, DatasetFolder, GoldsmithError
+from schemas import Audit, CheckSet, DatasetFolder, GoldsmithError, sql
 
 SCHEMA = pa.schema(
     [

@@ -21,7 +21,7 @@ from typing import Any
 
 from quality.annotation.kinds import Answer
 from schemas import Attribute, Audit, GoldsmithError, Show
-from schemas.folder import replace_text
+from schemas.files import replace_text
 
 FORMAT = 1
 

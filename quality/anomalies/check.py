@@ -6,11 +6,10 @@ import heapq
 
 import numpy as np
 
-from quality import sql
 from quality.anomalies.features import Vectors, vectors
 from quality.anomalies.vendi import Spectrum
 from quality.ledger import Ledger
-from schemas import Check, Strange
+from schemas import Check, Strange, sql
 
 _FEWEST = 30
 _ONE_IN = 20

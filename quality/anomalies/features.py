@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quality import sql
+from quality import duck
 from quality.connect import Session
-from schemas import GoldsmithError, List, Strange
+from schemas import GoldsmithError, List, Strange, sql
 
 _BATCH_ROWS = 16_384
 _FREQUENCIES = 128
@@ -65,7 +65,7 @@ def vectors(session: Session, strange: Strange, where: str) -> Vectors | None:
     for column in strange.columns:
         if column not in table.names:
             raise GoldsmithError(f"[{session.dataset.name} > {strange.name}] {column} is no column: mend the check")
-    head = f"SELECT {sql.row_id(table)} AS id"
+    head = f"SELECT {duck.row_id(table)} AS id"
     rows = f"FROM {sql.name(table.name)} WHERE {where}"
     if isinstance(table.column(strange.columns[0]).type, List):
         return _embedding(session, sql.name(strange.columns[0]), head, rows)

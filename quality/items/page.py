@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from quality.items.measure import VERDICTS, Audit
-from schemas.folder import replace_text
+from schemas.files import replace_text
 
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 _SHOWN = 60

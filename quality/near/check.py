@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from quality import sql
 from quality.connect import Session
 from quality.ledger import Ledger
 from quality.near.audio import Sounds
@@ -18,7 +17,7 @@ from quality.near.sets import Sets
 from quality.near.shingles import distinct
 from quality.near.store import Pairs, Searcher
 from quality.near.strokes import Drawings
-from schemas import Alike, Check, Figure, GoldsmithError, Severity
+from schemas import Alike, Check, Figure, GoldsmithError, Severity, sql
 
 LEAST = {"text": 0.7, "code": 0.7, "protein": 0.9, "image": 0.95, "audio": 0.7, "strokes": 0.98}
 """How alike rows must be where a check does not say: share of common pieces (text, code), identity (protein),

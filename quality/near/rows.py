@@ -14,16 +14,21 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from quality import sql
+from quality import duck
 from quality.connect import Session, data_files
 from quality.failures import reason
-from schemas import Alike, Audio, CheckSet, DatasetFolder, GoldsmithError, Image, List, Struct, Table, Text
+from schemas import Alike, Audio, CheckSet, DatasetFolder, GoldsmithError, Image, List, Struct, Table, Text, sql
 from schemas.checks import Kind
 from schemas.types import Type
 
 _BATCH_ROWS = 2048
 _STRINGS: tuple[Kind, ...] = ("text", "code", "protein")
-_READERS = {".parquet": "read_parquet", ".jsonl": "read_json_auto", ".json": "read_json_auto", ".csv": "read_csv"}
+_READERS: dict[str, sql.Reader] = {
+    ".parquet": "read_parquet",
+    ".jsonl": "read_json_auto",
+    ".json": "read_json_auto",
+    ".csv": "read_csv",
+}
 
 
 @dataclass(frozen=True)
@@ -140,7 +145,7 @@ def of_table(session: Session, alike: Alike) -> Rows:
         raise GoldsmithError(
             f"[{session.dataset.name} > {alike.name}] {alike.column} holds no {alike.kind}: mend the check"
         )
-    place = f"list_position([{sql.literals(table.splits)}], {sql.SPLIT})"
+    place = f"list_position([{sql.literals(table.splits)}], {duck.SPLIT})"
     return Rows.of(session.con, _selected(table, alike, place, sql.name(table.name)))
 
 
@@ -159,18 +164,18 @@ def of_other(session: Session, alike: Alike, other: Other, con: duckdb.DuckDBPyC
 
 
 def _of_dataset(folder: DatasetFolder, alike: Alike, con: duckdb.DuckDBPyConnection) -> Rows | None:
-    paths = [str(folder.path / path) for paths in data_files(folder, alike.table).values() for path in paths]
+    paths = [folder.path / path for paths in data_files(folder, alike.table).values() for path in paths]
     if not paths:
         return None
     try:
-        return Rows.of(con, _selected(folder.schema.table(alike.table), alike, "0", sql.files(paths)))
+        return Rows.of(con, _selected(folder.schema.table(alike.table), alike, "0", sql.scan(paths)))
     except duckdb.Error as error:
         raise GoldsmithError(f"[--against {folder.path}] cannot be read ({reason(error)}): build it again") from None
 
 
 def _of_file(kind: Kind, other: Other, con: duckdb.DuckDBPyConnection) -> Rows | None:
     assert other.file is not None
-    scan = f"{_READERS[other.file.suffix]}({sql.literal(str(other.file))})"
+    scan = sql.scan([other.file], _READERS[other.file.suffix])
     try:
         columns = {name: duck for name, duck, *_ in con.execute(f"DESCRIBE FROM {scan}").fetchall()}
         column = other.column or _only_text(other, columns)
@@ -197,7 +202,7 @@ def _only_text(other: Other, columns: dict[str, str]) -> str:
 def _selected(table: Table, alike: Alike, place: str, source: str) -> str:
     value = sql.name(alike.column) + (".bytes" if alike.kind == "image" else "")
     apart = "NULL" if alike.apart is None else f"{sql.name(alike.apart)}::VARCHAR"
-    return f"SELECT {sql.row_id(table)} AS id, {place} AS place, {apart} AS apart, {value} AS v FROM {source}"
+    return f"SELECT {duck.row_id(table)} AS id, {place} AS place, {apart} AS apart, {value} AS v FROM {source}"
 
 
 def _fits(kind: Kind, column: Type) -> bool:

@@ -9,8 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from releases.hub.remote import Entry
-from releases.manifest import MANIFEST, File, Manifest, read_manifest, sha256_file, verify_files
+from releases.manifest import MANIFEST, File, Manifest, read_manifest, verify_files
 from schemas import GoldsmithError
+from schemas.files import sha256_file
 
 HUB_OWN = frozenset({".gitattributes"})
 """Files that the Hub puts into a repository by itself."""

@@ -21,7 +21,7 @@ from releases.files import refuse_inside, whole_folder
 from releases.hub.withdrawable import refuse_others
 from releases.manifest import read_manifest, verify_files
 from releases.tombstones import Tombstone, present, read_tombstones
-from schemas import Column, DatasetFolder, GoldsmithError, List, Table
+from schemas import Column, DatasetFolder, GoldsmithError, List, Table, sql
 from schemas.folder import TOMBSTONE_SCHEMA
 from schemas.parquet import write_parquet
 
@@ -103,32 +103,24 @@ def _dangling(
 ) -> list[str]:
     """The ids of the rows whose reference in `column` has no target but the rows `gone`."""
     parent, _, target = (column.references or "").rpartition(".")
-    values = f"unnest({_quoted(column.name)})" if isinstance(column.type, List) else _quoted(column.name)
+    values = f"unnest({sql.name(column.name)})" if isinstance(column.type, List) else sql.name(column.name)
+    parents, rows = (sql.scan(folder.all_shards(name)) for name in (parent, table.name))
     kept = f"{folder.schema.table(parent).row_id_sql()} NOT IN (SELECT unnest($gone))"
     query = (
-        f"WITH target AS (SELECT {_quoted(target)} AS value, {kept} AS kept FROM read_parquet($parents)),"
+        f"WITH target AS (SELECT {sql.name(target)} AS value, {kept} AS kept FROM {parents}),"
         " lost AS (SELECT value FROM target GROUP BY value HAVING NOT bool_or(kept))"
-        f" SELECT DISTINCT id FROM (SELECT {table.row_id_sql()} AS id, {values} AS value FROM read_parquet($rows))"
+        f" SELECT DISTINCT id FROM (SELECT {table.row_id_sql()} AS id, {values} AS value FROM {rows})"
         " WHERE value IN (SELECT value FROM lost)"
     )
-    files = {"parents": folder.all_shards(parent), "rows": folder.all_shards(table.name)}
-    paths = {name: [str(path) for path in found] for name, found in files.items()}
-    return [row[0] for row in connection.execute(query, {"gone": list(gone), **paths}).fetchall()]
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
+    return [row[0] for row in connection.execute(query, {"gone": list(gone)}).fetchall()]
 
 
 def _made_of_the_same(folder: DatasetFolder, named: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
     """The (table, id) of rows in other tables all of whose source records are records of the rows named."""
     tables = [table.name for table in folder.schema.tables if not table.derived]
     lines = " UNION ALL ".join(
-        f"SELECT {_text(name)} AS table_name, id, source, place FROM read_parquet(?)" for name in tables
+        f"SELECT {sql.literal(name)} AS table_name, id, source, place FROM {sql.scan([folder.lineage(name)])}"
+        for name in tables
     )
     rows = pa.table({"table_name": [table for table, _ in named], "id": [row_id for _, row_id in named]})
     with duckdb.connect() as connection:
@@ -139,8 +131,7 @@ def _made_of_the_same(folder: DatasetFolder, named: Collection[tuple[str, str]])
             " SELECT l.table_name, l.id FROM line AS l LEFT JOIN ("
             "  SELECT source, place, list(table_name) AS tables FROM record GROUP BY ALL"
             " ) AS r USING (source, place) GROUP BY l.table_name, l.id"
-            " HAVING bool_and(r.tables IS NOT NULL AND NOT list_contains(r.tables, l.table_name))",
-            [str(folder.lineage(name)) for name in tables],
+            " HAVING bool_and(r.tables IS NOT NULL AND NOT list_contains(r.tables, l.table_name))"
         )
         return set(found.fetchall())
 

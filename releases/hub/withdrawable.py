@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import duckdb
 
-from schemas import DatasetFolder, GoldsmithError, Table
+from schemas import DatasetFolder, GoldsmithError, Table, sql
 from schemas.derived import parents
 
 
@@ -37,16 +37,10 @@ def _made_of(folder: DatasetFolder, table: Table, name: str, row_id: str) -> str
         return ""
     parts = row_id.split("/") if len(table.key) > 1 else [row_id]
     values = [part.replace("%2F", "/").replace("%25", "%") for part in parts] if len(parts) > 1 else parts
-    same = " AND ".join(f"{_name(key)}::VARCHAR = {_text(value)}" for key, value in zip(table.key, values, strict=True))
-    query = f"SELECT {parent.row_id_sql()} AS id FROM {_text(f'{folder.data(name)}/*.parquet')} WHERE {same}"
+    pairs = zip(table.key, values, strict=True)
+    same = " AND ".join(f"{sql.name(key)}::VARCHAR = {sql.literal(value)}" for key, value in pairs)
+    files = sql.literal(f"{sql.pattern(folder.data(name))}/*.parquet")
+    query = f"SELECT {parent.row_id_sql()} AS id FROM {files} WHERE {same}"
     with duckdb.connect() as connection:
         ids = [row[0] for row in connection.execute(f"{query} ORDER BY id").fetchall()]
     return f" (such as --row {name}:{ids[0]}; all {len(ids):,}: {query})" if ids else ""
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _name(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'

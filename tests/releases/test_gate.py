@@ -24,8 +24,8 @@ from release_folders import (
 )
 
 from releases import Verdict, Waiver, gate, read_waivers, release
-from releases.manifest import sha256_file
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import sha256_file
 
 DAY = datetime.date(2026, 6, 1)
 

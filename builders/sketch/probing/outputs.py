@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.disk import write_json
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import replace_json
 
 FORMAT = 1
 ROWS = 8
@@ -77,7 +77,7 @@ class Outputs:
     def write_summary(self, record: Mapping[str, Any]) -> None:
         """Write probe.json whole."""
         self.path.mkdir(parents=True, exist_ok=True)
-        write_json(self.summary_json, {"format": FORMAT, **record})
+        replace_json(self.summary_json, {"format": FORMAT, **record})
 
     def write_maps(self, number: int, parts: Sequence[Maps]) -> None:
         """Write a shard of maps; one shard has one grid."""

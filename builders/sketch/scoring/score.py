@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from builders.disk import write_json
 from builders.sketch.scoring import items
 from builders.sketch.scoring.examine import Locus, examine, summary
 from builders.sketch.scoring.given import HeadMaps, read
@@ -21,6 +20,7 @@ from builders.sketch.scoring.select import UNIT, choose
 from builders.sketch.scoring.text import text
 from builders.sketch.scoring.truth import Drawing, People, drawings, layouts, people
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import replace_json
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def score(folder: DatasetFolder, predictions: Path) -> ScoreReport:
     stem = predictions / "score" if predictions.is_dir() else predictions.with_name(f"{predictions.name}.score")
     scored = (*items.places(given.regions, ink), *items.orders(given.orders, known))
     report = ScoreReport(given.summary, orders, regions, locus, stem.with_name(f"{stem.name}.html"), scored)
-    write_json(stem.with_name(f"{stem.name}.json"), report.to_json())
+    replace_json(stem.with_name(f"{stem.name}.json"), report.to_json())
     write(report, report.page)
     return report
 

@@ -174,6 +174,16 @@ def test_rows_of_an_evaluation_set_are_found(folder, tmp_path):
     assert results(report)["copies.in.bar"].status == "not_applicable"
 
 
+def test_a_file_that_is_called_like_a_pattern_is_itself(folder, tmp_path):
+    rows = [row(f"a{seed}", text(seed)) for seed in range(5)]
+    for name, seed in (("exam[1]", 3), ("exam1", 2)):
+        (tmp_path / f"{name}.csv").write_text(f"q\n{text(seed)}\n")
+        pq.write_table(pa.table({"q": [text(seed)]}), tmp_path / f"{name}.parquet")
+    for ending in ("csv", "parquet"):
+        made, _ = run(folder, "text", rows, [], against=[Other.of_file(str(tmp_path / f"exam[1].{ending}"))])
+        assert failing(made) == {"copies.in.exam[1]": ["a3"]}
+
+
 def test_two_columns_of_an_evaluation_set_are_checked_apart(folder, tmp_path):
     rows = [row(f"a{seed}", text(seed)) for seed in range(5)]
     file = tmp_path / "exam.parquet"

@@ -15,7 +15,8 @@ from typing import Any
 from loophub import Account, Loophub, Repo
 from loophub.store import Commit, large
 
-from releases.manifest import sha256_file, walk
+from releases.manifest import walk
+from schemas.files import sha256_file
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKEN = "hf_WriteTokenOfTheTests0123456789abcd"

@@ -14,8 +14,9 @@ import pytest
 from tiny import GAUGES, make_release, write_card
 
 from releases.lint import Limits, lint
-from releases.manifest import File, read_manifest, sha256_file, to_text, walk
+from releases.manifest import File, read_manifest, to_text, walk
 from schemas import GoldsmithError
+from schemas.files import sha256_file
 
 SHARD = "data/readings/train-00000-of-00002.parquet"
 

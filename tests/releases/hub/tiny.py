@@ -13,8 +13,9 @@ import pyarrow.parquet as pq
 import yaml
 
 from releases.digest import digest_dataset, digest_whole
-from releases.manifest import LOCK, Bump, Checks, File, Lock, Manifest, sha256_file, to_text, walk
+from releases.manifest import LOCK, Bump, Checks, File, Lock, Manifest, to_text, walk
 from schemas import Column, Dataset, DatasetFolder, Float, Image, Int, Table, Text
+from schemas.files import sha256_file
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA, shard_name
 from schemas.hub_files import data_files, dataset_info
 from schemas.hub_words import size_category
