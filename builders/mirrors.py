@@ -14,7 +14,15 @@ from schemas import GoldsmithError
 from schemas.address import refuse_key
 
 _SCHEMES = ("http", "https", "s3", "gs", "hf")
-_PORT = re.compile(r"\d{1,5}(/|$)")
+_MIRROR = re.compile(
+    r"""
+    [a-z][a-z0-9+.-]+://                                    # An address,
+    (?: [^/@]*@ | [^/:@]*:(?!/|\d{1,5}(?:[/:]|$))[^:@]*@ )?  # with a password, which is then refused whole,
+    [^:]* (?: :\d{1,5}(?=[/:]|$)[^:]* )?                    # with a port;
+    | [^:]+                                                 # or a folder.
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 def mirror_path(where: str, url: str) -> str:
@@ -39,18 +47,8 @@ def mirror_path(where: str, url: str) -> str:
 
 
 def split_mirrors(text: str) -> list[str]:
-    """Split `GOLDSMITH_MIRRORS` at the path separator, leaving the colons of URLs (scheme, port, password) alone."""
-    mirrors: list[str] = []
-    for piece in text.split(os.pathsep):
-        last = mirrors[-1] if mirrors else ""
-        after_scheme = piece.startswith("//") and re.fullmatch(r"[a-z][a-z0-9+.-]+", last)
-        more_of_host = _PORT.match(piece) or ("@" in piece and piece[0] != "/")  # A password is then refused whole.
-        after_host = more_of_host and re.fullmatch(r"[a-z][a-z0-9+.-]+://[^/]+", last)
-        if after_scheme or after_host:
-            mirrors[-1] = f"{last}:{piece}"
-        else:
-            mirrors.append(piece)
-    return [mirror for mirror in mirrors if mirror]
+    """Split `GOLDSMITH_MIRRORS` at the colons that are not those of an address (scheme, password, port)."""
+    return _MIRROR.findall(text)
 
 
 def named_mirrors(given: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ import hashlib
 import http.server
 import os
 import socket
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -60,23 +61,21 @@ def folder(tmp_path, nowhere) -> Callable[[str, bytes | None], str]:
     return make
 
 
+class _NoWeb(socketserver.BaseRequestHandler):
+    def handle(self) -> None:
+        self.request.recv(1 << 16)
+        self.request.sendall(b"SSH-2.0-x\r\n")
+
+
 @pytest.fixture
 def no_web_server() -> Iterator[str]:
     """An address at which something answers that speaks no HTTP."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def answer() -> None:
-            try:
-                while True:
-                    connection, _ = server.accept()
-                    connection.recv(1 << 16)
-                    connection.sendall(b"SSH-2.0-x\r\n")
-                    connection.close()
-            except OSError:
-                return
-
-        threading.Thread(target=answer, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _NoWeb) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -196,7 +195,7 @@ def test_a_full_cache_is_no_fault_of_a_mirror(pinned, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "address", ["https://user:SECRET@127.0.0.1:1/", "s3://key:SECRET@bucket/x", "s3://k:SEC/RET@b"]
+    "address", ["https://user:SECRET@127.0.0.1:1/", "s3://key:SECRET@bucket/x", "s3://k:SEC/RET@b", "ftp://k:SE:CRET@b"]
 )
 def test_a_mirror_of_the_environment_with_a_password_is_refused_whole(monkeypatch, address):
     monkeypatch.setenv("GOLDSMITH_MIRRORS", os.pathsep.join(["/a@b", address, "s3://bucket", "/data/x@1"]))
