@@ -130,9 +130,9 @@ def of_folder(folder: Path) -> dict[str, list[Distance]]:
     for name, found in files.items():
         if not found:
             raise GoldsmithError(f"[{folder}] has no table {name}: give the folder of a built VeriVul")
-    rows = pl.read_parquet(files["programs"], columns=["language", "metrics", "program_metrics"])
+    rows = pl.read_parquet(files["programs"], columns=["language", "metrics", "program_metrics"], glob=False)
     programs = rows.filter(pl.col("language") == "c").to_dicts()
-    others = pl.read_parquet(files["metrics_reference"], columns=["sample", "metrics"]).to_dicts()
+    others = pl.read_parquet(files["metrics_reference"], columns=["sample", "metrics"], glob=False).to_dicts()
     real = [row["metrics"] for row in others if row["sample"] == "real"]
     baseline = [row["metrics"] for row in others if row["sample"] == "baseline"]
     samples = {"target functions": [row["metrics"] for row in programs],

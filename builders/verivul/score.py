@@ -110,7 +110,7 @@ def _table(root: Path, name: str) -> list[dict[str, Any]]:
     files = sorted((root / "data" / name).glob("*.parquet"))
     if not files:
         raise GoldsmithError(f"[{root}] has no table {name}: give the folder of a built VeriVul")
-    return pl.concat([pl.read_parquet(file) for file in files]).to_dicts()
+    return pl.concat([pl.read_parquet(file, glob=False) for file in files]).to_dicts()
 
 
 def evaluate(

@@ -53,7 +53,7 @@ def verify(folder: Path) -> Iterator[Verified]:
     files = sorted((folder / "data" / "programs").glob("*.parquet"))
     if not files:
         raise GoldsmithError(f"[{folder}] has no table programs: give the folder of a built VeriVul")
-    for row in pl.concat([pl.read_parquet(file) for file in files]).iter_rows(named=True):
+    for row in pl.concat([pl.read_parquet(file, glob=False) for file in files]).iter_rows(named=True):
         if _refused(row):
             yield Verified(row["program_id"], row["label"], "refused", agrees=False)
             continue

@@ -129,7 +129,7 @@ def _table(path: Path) -> pl.DataFrame:
     ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
     try:
         if ending == "parquet":
-            return pl.read_parquet(path)
+            return pl.read_parquet(path, glob=False)
         if ending in ("csv", "tsv"):
             return _separated(path, "," if ending == "csv" else "\t")
         if ending in ("jsonl", "ndjson"):
@@ -144,12 +144,12 @@ def _table(path: Path) -> pl.DataFrame:
 
 def _separated(path: Path, separator: str) -> pl.DataFrame:
     """A table of text. Polars renames a second column of a name and says nothing, so the header is read as a row."""
-    header = pl.read_csv(path, separator=separator, infer_schema=False, has_header=False, n_rows=1)
+    header = pl.read_csv(path, separator=separator, infer_schema=False, has_header=False, n_rows=1, glob=False)
     names = ["" if name is None else str(name) for name in header.row(0)]
     twice = sorted({name for name in names if names.count(name) > 1 and name})
     if twice:
         raise GoldsmithError(f"[{path.name} > {twice[0]}] is the name of {names.count(twice[0])} columns: keep one")
-    return pl.read_csv(path, separator=separator, infer_schema=False)
+    return pl.read_csv(path, separator=separator, infer_schema=False, glob=False)
 
 
 def _objects(path: Path) -> pl.DataFrame:

@@ -20,7 +20,7 @@ def table(folder: DatasetFolder, name: str, columns: Sequence[str]) -> pl.DataFr
     if not files:
         raise GoldsmithError(f"[{folder.path} > {name}] is absent: build virogym, or name its folder with -d")
     try:
-        return pl.read_parquet(files, columns=list(columns)).select(columns)
+        return pl.read_parquet(files, columns=list(columns), glob=False).select(columns)
     except PolarsError as error:
         reason = str(error).strip().splitlines()[0]
         raise GoldsmithError(f"[{folder.path} > {name}] cannot be read ({reason}): build virogym again") from None

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from quality.items.files import read_rows
 from quality.items.measure import audit, dominating
 from quality.items.page import write
 from quality.items.panel import Panel, read_panel, read_priorities, write_items
@@ -203,3 +204,9 @@ def test_wrong_priorities_are_named(tmp_path: Path, content: str, said: str):
 def test_priorities_keep_names_as_written(tmp_path: Path):
     (tmp_path / "p.csv").write_text("name,priority\n007,1\n7,0.5\n")
     assert read_priorities(tmp_path / "p.csv") == {"007": 1.0, "7": 0.5}
+
+
+def test_a_table_that_is_called_like_a_pattern_is_itself(tmp_path: Path):
+    for name, text in (("rows[1].parquet", "mine"), ("rows1.parquet", "other")):
+        pl.DataFrame({"a": [text]}).write_parquet(tmp_path / name)
+    assert read_rows(tmp_path / "rows[1].parquet", ("a",))["a"].to_list() == ["mine"]
