@@ -9,7 +9,7 @@ from quality.connect import Session
 from quality.digest import Digest
 from quality.ledger import Ledger
 from quality.repeats import collected, id_hash, is_number
-from schemas import Check, Column, GoldsmithError, List, Table, sql
+from schemas import Check, Column, GoldsmithError, Int, List, Table, Text, sql
 
 BALANCE = Check(
     "accounting.balance",
@@ -133,6 +133,11 @@ def _check_reference(ledger: Ledger, table: Table, column: Column, target: str) 
     known = {known.name: known.names for known in ledger.session.dataset.tables}
     if key not in known.get(other, ()):
         raise GoldsmithError(f"[{table.name} > {column.name}] references {target}, which is no column: mend the schema")
+    kind = column.type.of if isinstance(column.type, List) else column.type
+    if isinstance(kind, Text) != isinstance(ledger.session.dataset.table(other).column(key).type, Text):
+        raise GoldsmithError(
+            f"[{table.name} > {column.name}] references {target}, which is of another type: mend the schema"
+        )
     own, ours, theirs = sql.name(column.name), sql.name(table.name), sql.name(other)
     value = f"unnest({own})" if isinstance(column.type, List) else own
     values = f"SELECT DISTINCT {value} AS value FROM {ours}"
@@ -140,7 +145,7 @@ def _check_reference(ledger: Ledger, table: Table, column: Column, target: str) 
         f"SELECT value FROM ({values}) "
         f"ANTI JOIN (SELECT {sql.name(key)} AS value FROM {theirs}) USING (value) WHERE value IS NOT NULL"
     )
-    run = _unbroken(ledger.session, other, key)
+    run = _unbroken(ledger.session, other, key) if isinstance(kind, Int) else None
     faster = f"SELECT value FROM ({values}) WHERE value NOT BETWEEN {run[0]} AND {run[1]}" if run else missing
     (some,) = ledger.session.one(f"CREATE OR REPLACE TEMP TABLE _missing AS {faster}")
     check = Check(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Collection
+from collections.abc import Iterable
 
 import polars as pl
 
@@ -16,54 +16,37 @@ from schemas import GoldsmithError
 NULLS = frozenset({"", "-", "na", "n/a", "nan", "nil", "none", "null", "undefined"})
 """Spellings of a missing number, in lower case (those that MaveDB accepts). For numbers only: `NA` is a flu segment."""
 
-_HEADER = 1 << 16  # characters in which a header ends
 
-
-def read_table(
-    text: str, where: str, needed: Collection[str] = (), separator: str = ",", *, others: bool = True
-) -> pl.DataFrame:
+def read_table(text: str, where: str, needed: Iterable[str] = (), separator: str = ",") -> pl.DataFrame:
     """A CSV file as text columns, with the column `line` (the header is line 1).
 
     Args:
         separator: a tab for TSV.
-        others: whether to read the columns that are not needed, too.
 
     Raises:
         GoldsmithError: it is empty, is cut off within its last record, or lacks a column that is needed.
     """
     if not text.strip():
         raise GoldsmithError(f"[{where}] is empty: fetch the file again")
-    header = _header(text, separator)
-    missing = [name for name in needed if name not in header]
-    if missing:
-        raise GoldsmithError(
-            f"[{where}] has no column `{missing[0]}`; its columns are {', '.join(header[:12])}: "
-            "is it the file of another assay, or does `columns` name it otherwise?"
-        )
-    # Where lines are blank, only all columns tell them from records.
-    columns = None if others or "\n\n" in text else [name for name in header if name in needed]
     try:
-        table = pl.read_csv(io.BytesIO(text.encode()), infer_schema=False, separator=separator, columns=columns)
+        table = pl.read_csv(io.BytesIO(text.encode()), infer_schema=False, separator=separator)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError, pl.exceptions.DuplicateError) as error:
         reason = str(error).splitlines()[0]
         raise GoldsmithError(f"[{where}] is no CSV table ({reason}): fetch the file again") from None
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise GoldsmithError(
+            f"[{where}] has no column `{missing[0]}`; its columns are {', '.join(table.columns[:12])}: "
+            "is it the file of another assay, or does `columns` name it otherwise?"
+        )
     if not table.height:
         raise GoldsmithError(f"[{where}] has a header and no record: fetch the file again")
-    _check_end(text, where, len(header), separator)
+    _check_end(text, where, len(table.columns), separator)
     if (
         f"{separator} " in text or f" {separator}" in text
     ):  # blanks around values; looked for first, because stripping costs more than reading
         table = table.with_columns(pl.all().str.strip_chars())
     return _with_lines(table, text, separator)
-
-
-def _header(text: str, separator: str) -> list[str]:
-    """The names of the columns; what is no CSV has none that is needed."""
-    start = io.StringIO(text[:_HEADER].removeprefix("\ufeff"), newline="")
-    try:
-        return next(filter(None, csv.reader(start, delimiter=separator)), [])
-    except csv.Error:
-        return []
 
 
 def _check_end(text: str, where: str, width: int, separator: str) -> None:

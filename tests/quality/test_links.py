@@ -6,7 +6,7 @@ import pytest
 from quality_folders import failing, line, results
 
 from quality.run import check
-from schemas import CheckSet, Column, Dataset, GoldsmithError, Int, List, Table, Text
+from schemas import CheckSet, Column, Dataset, Float, GoldsmithError, Int, List, Table, Text
 
 SPEAKERS = Table("speakers", "Speakers.", (Column("speaker", Text(), "Key."),), key=("speaker",))
 UTTERANCES = Table(
@@ -72,6 +72,37 @@ def test_a_reference_to_no_column_is_an_error(folder):
     wrong = folder(Dataset("d", "D", "D.", (table,)), {"t": {"train": [{"a": "x"}]}})
     with pytest.raises(GoldsmithError, match=r"\[t > a\] references nowhere\.b, which is no column"):
         check(wrong, CheckSet(), groups=("references",))
+
+
+def test_a_reference_to_another_type_is_an_error(folder):
+    target = Table("k", "K.", (Column("k", Int(), "K."),), key=("k",))
+    table = Table("t", "T.", (Column("a", Text(), "A.", references="k.k"),), key=("a",))
+    wrong = folder(Dataset("d", "D", "D.", (table, target)), {"t": {"train": [{"a": "1"}]}, "k": {"train": [{"k": 1}]}})
+    with pytest.raises(GoldsmithError, match=r"\[t > a\] references k\.k, which is of another type: mend the schema"):
+        check(wrong, CheckSet(), groups=("constraints", "references"))
+
+
+@pytest.mark.parametrize("groups", [("references",), ("constraints", "keys", "references")], ids=["joined", "bounded"])
+@pytest.mark.parametrize("keys", [[0, 1, 2, 3], [3, 1, 0, 2], [0, 1, 3, 5], [-1, 0, 1, 1, 3], [0, None, 2, 1], []])
+@pytest.mark.parametrize("kind", [Int(32), Float(), List(Int()), List(Float())], ids=str)
+def test_references_to_numbers_are_found_whether_or_not_any_is_missing(folder, kind, keys, groups):
+    """Where no integer between the first and the last key is missing, a bound stands for the join."""
+    values = [0, 1, 2, 3, 4, 5, -1, 9, None]
+    if "Float" in str(kind):
+        values += [1.5, 2.25]
+    if isinstance(kind, List):
+        values = [[0, value] for value in values]
+    rows = [{"id": place, "a": value} for place, value in enumerate(values)]
+    target = Table("k", "K.", (Column("k", Int(), "K.", nullable=True),), key=("k",))
+    column = Column("a", kind, "A.", nullable=True, references="k.k")
+    table = Table("t", "T.", (Column("id", Int(), "Id."), column), key=("id",))
+    made = folder(
+        Dataset("d", "D", "D.", (table, target)), {"t": {"train": rows}, "k": {"train": [{"k": key} for key in keys]}}
+    )
+    check(made, CheckSet(), groups=groups)
+    members = [value if isinstance(value, list) else [value] for value in values]
+    expected = [str(place) for place, some in enumerate(members) if set(some) - {None, *keys}]
+    assert sorted(failing(made).get("t.a.reference", [])) == sorted(expected)
 
 
 @pytest.mark.parametrize("large", [False, True], ids=["sorted", "joined"])

@@ -47,7 +47,7 @@ def table_of(
     if unknown:
         raise GoldsmithError(f"[{where} > columns > {unknown[0]}] is unknown: the keys are {', '.join(sorted(_KEYS))}")
     names = {**defaults, **assay.columns}
-    table = read_table(text, where, [*names.values(), *assay.replicates, *assay.filters], others=False)
+    table = read_table(text, where, [*names.values(), *assay.replicates, *assay.filters])
     for column, wanted in assay.filters.items():
         if not isinstance(wanted, dict):
             table = table.filter(pl.col(column).is_in(wanted if isinstance(wanted, list) else [wanted]))
