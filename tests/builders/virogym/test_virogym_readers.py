@@ -227,6 +227,8 @@ def test_comma_separated_mutants_and_a_segment_called_na():
             "has no column `site`; its columns are gene, start, stop: is it the file of another",
         ),
         ("site,wildtype,mutant,effect\n2,C,W,1,7,8\n", "is no CSV table"),
+        ("site,wildtype,mutant,effect,note\n2,C,W,1,5,a\n3,C,W,1,a\n", "is no CSV table"),  # a decimal comma
+        ('site,wildtype,mutant,effect,note\n2,C,W,1,a\n3,C,W,1,"cut of', "is no CSV table"),
     ],
 )
 def test_files_that_cannot_be_read(text, said):
