@@ -1,6 +1,6 @@
 """Looks for rows that repeat one another, by 64-bit numbers that are equal where rows are equal.
 
-The numbers (8 bytes a row) are sorted in memory. What has the number of another row is a suspect; `quality.unique`
+The numbers (4 to 8 bytes a row) are sorted in memory. What has the number of another row is a suspect; `quality.unique`
 compares suspects in full. Above the memory budget DuckDB groups the numbers, and spills.
 """
 

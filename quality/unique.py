@@ -1,6 +1,6 @@
 """Rows that repeat one another: keys, declared unique columns, whole rows, and rows in two splits.
 
-Equal rows have equal hashes. So the hashes (8 bytes a row) are sorted, and only rows whose hash occurs twice are
+Equal rows have equal hashes. So the hashes (`quality.repeats`) are sorted, and only rows whose hash occurs twice are
 compared in full: exact, and several times cheaper than grouping everything. Above the memory budget the hashes are
 grouped in DuckDB, which spills to disk, with the same result.
 """

@@ -28,6 +28,6 @@ def test_a_file_of_the_working_folder_is_not_taken_for_a_part_of_goldsmith(modul
     for name in ("schemas", "builders", "json", "click"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('the wrong module')", encoding="utf-8")
     command = [sys.executable, "-P", "-m", module, "--help"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert f"usage: python -P -m {module} " in done.stdout.replace("Usage", "usage")
