@@ -26,8 +26,8 @@ from typing import Any, cast
 from threadpoolctl import threadpool_limits
 
 from builders.libraries import ENVIRONMENT, numpy_is_told
-from builders.stop import stop, stoppable
 from schemas import GoldsmithError
+from schemas.stop import stop, stoppable
 
 ATTEMPTS = 3
 """How often a piece of work is begun before its workers' deaths count as its own fault."""

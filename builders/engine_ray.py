@@ -28,8 +28,8 @@ from builders.engine import (
     pickled,
 )
 from builders.libraries import ENVIRONMENT
-from builders.stop import stoppable
 from schemas import GoldsmithError
+from schemas.stop import stoppable
 
 try:
     import ray

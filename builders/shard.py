@@ -23,11 +23,11 @@ import pyarrow.compute as pc
 
 from builders.api import Batch, Builder, Read, Reject, Shard
 from builders.sources import Sources
-from builders.stop import refuse_if_stopped
 from schemas import GoldsmithError, Table
 from schemas.files import replace_json, sync
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
 from schemas.parquet import SMALL_GROUP_BYTES, ParquetFile
+from schemas.stop import refuse_if_stopped
 
 RECORD = "shard.json"
 _REJECTS_AT_ONCE = 10_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -13,6 +14,7 @@ import click
 import pyarrow as pa
 
 from schemas.errors import GoldsmithError
+from schemas.stop import refuse_if_stopped, stoppable
 
 FOLDER = click.Path(path_type=Path, file_okay=False)
 FILE = click.Path(path_type=Path, dir_okay=False)
@@ -20,9 +22,17 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 
 class Street(click.Group):
     """Commands whose users' mistakes end in one line and an exit code (`GoldsmithError.code`), never in a traceback;
-    that is for faults of the program, which end with 3."""
+    that is for faults of the program, which end with 3. SIGINT and SIGTERM end them with 130 and 143, and what they
+    hold (processes, temporary folders) is let go."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        try:
+            with stoppable(signal.SIGINT, signal.SIGTERM):
+                return self._answered(ctx)
+        except KeyboardInterrupt:
+            raise SystemExit(_INTERRUPTED) from None
+
+    def _answered(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -40,6 +50,7 @@ class Street(click.Group):
         except UnicodeEncodeError:
             raise _Mistake("a name cannot be written in this locale: set PYTHONUTF8=1 and run it again") from None
         except Exception as error:
+            refuse_if_stopped()  # DuckDB makes its own error of a signal's exception.
             if not isinstance(error, pa.ArrowException) and type(error).__module__ not in ("duckdb", "_duckdb"):
                 traceback.print_exc()
                 click.echo("goldsmith: this is a fault of the program: report it with the lines above", err=True)
@@ -58,6 +69,9 @@ _CURES = {errno.ENOSPC: _ROOM, errno.EDQUOT: _ROOM, errno.EACCES: _RIGHTS, errno
 
 _FAULT = 3
 """The exit code of an error that nobody foresaw, so that it is not taken for data that failed."""
+
+_INTERRUPTED = 130
+"""128 + SIGINT."""
 
 _SIGPIPE = 141
 """The exit code that a shell gives a tool whose reader (`head`) left before it had said all: 128 + SIGPIPE."""

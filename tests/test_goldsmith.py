@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -193,6 +194,27 @@ def test_a_fault_of_the_program_is_no_data_that_failed(street: Path, monkeypatch
     assert result.exit_code == 3
     assert "KeyError: 'an oversight'" in result.output
     assert "this is a fault of the program: report it" in result.output
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_command_and_its_folders_go(street: Path, tmp_path: Path, number: int, code: int) -> None:
+    """DuckDB makes an error of its own of the exception, which is no fault of the program."""
+    copy = shutil.copytree(street / "built", tmp_path / "built")
+    script = (
+        "import os, signal, threading, duckdb, quality.run, goldsmith\n"
+        "def endless(folder, *_, **__):\n"
+        f"    threading.Timer(0.5, os.kill, (os.getpid(), {number})).start()\n"
+        "    from quality.connect import opened\n"
+        "    with opened(folder, None) as session:\n"
+        "        while True:\n"
+        "            session.one('SELECT sum(hash(range)) FROM range(10000000)')\n"
+        "quality.run.check = endless\n"
+        "goldsmith.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, "check", str(copy)], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in copy.rglob(".check-*")] == []
 
 
 @pytest.mark.parametrize("name", ["a[1]*", "a?"])

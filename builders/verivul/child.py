@@ -20,6 +20,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from schemas.stop import deferred
+
 MEMORY = 3 << 30
 """Bytes of address space that a compiler or a model checker may take."""
 
@@ -89,16 +91,20 @@ def execute(
         memory, files: see `limits`.
         settings: environment variables for this command.
     """
-    process = subprocess.Popen(  # noqa: S603 (argument lists of our own)
-        command, cwd=room, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True, preexec_fn=limits(seconds=seconds, memory=memory, files=files),
-        env={**environment(room), **(settings or {})},
-    )  # fmt: skip
+    process, code = None, 0
     try:
+        with deferred():
+            process = subprocess.Popen(  # noqa: S603 (argument lists of our own)
+                command, cwd=room, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                start_new_session=True, preexec_fn=limits(seconds=seconds, memory=memory, files=files),
+                env={**environment(room), **(settings or {})},
+            )  # fmt: skip
         output, ended = _printed(process, time.monotonic() + seconds * _WALL_FACTOR)
     finally:
-        _kill(process)  # and what it may have started
-        code = process.wait()
+        with deferred():
+            if process is not None:
+                _kill(process)  # and what it may have started
+                code = process.wait()
     return code if ended else -signal.SIGKILL, output.decode("utf-8", "replace")
 
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from builders.verivul import child, rooms
+from builders.verivul import child
+from builders.verivul.rooms import Room
 from schemas import GoldsmithError
 
 _ROW = re.compile(r"^\s+(FAILED|PASSED|NOT CHECKED)\s+\[([^\]]+)\]\s+line\s+(\d+)\s+(.*)$", re.M)
@@ -113,7 +114,7 @@ def binary() -> Path:
 @lru_cache(maxsize=1)
 def version() -> str:
     """Such as `8.4.0`."""
-    with rooms.temporary("esbmc") as room:
+    with Room("esbmc") as room:
         _, said = child.execute([str(binary()), "--version"], Path(room), seconds=60, memory=child.MEMORY)
     match = re.search(r"ESBMC version (\S+)", said)
     if match is None:
@@ -154,7 +155,7 @@ def _kept(path: Path, seconds: int) -> Run | None:
 
 
 def _execute(program: str, arguments: Sequence[str], seconds: int, suffix: str) -> str:
-    with rooms.temporary("esbmc") as room:
+    with Room("esbmc") as room:
         (Path(room) / f"program{suffix}").write_text(program, encoding="utf-8")
         front = ["--python", sys.executable] if suffix == ".py" else []
         command = [str(binary()), f"program{suffix}", *arguments, *front]

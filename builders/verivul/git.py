@@ -16,7 +16,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.verivul import child, rooms
+from builders.verivul import child
+from builders.verivul.rooms import Room
 from schemas import GoldsmithError
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
@@ -70,14 +71,14 @@ class Repository:
     """
 
     def __init__(self, path: Path) -> None:
-        self._room: tempfile.TemporaryDirectory[str] | None = None
+        self._room: Room | None = None
         if path.is_dir():
             self._dir = path
             inner = path / ".git"
             if inner.is_dir():
                 self._dir = inner
         else:
-            self._room = rooms.temporary("git")
+            self._room = Room("git")
             self._dir = Path(self._room.name)
             self._run("init", "-q", "--bare", str(self._dir))
             self._run("fast-import", "--quiet", stdin=path.read_bytes())

@@ -14,9 +14,10 @@ import tomllib
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from builders.verivul import child, esbmc, python_subset, rooms, trace
+from builders.verivul import child, esbmc, python_subset, trace
 from builders.verivul.esbmc import Run
 from builders.verivul.python_subset import NotAllowedError
+from builders.verivul.rooms import Room
 from builders.verivul.trace import Trace
 from schemas import GoldsmithError
 
@@ -136,7 +137,7 @@ def replay(program: str, inputs: list[str]) -> tuple[str, int]:
     python_subset.require(program)
     values = [int(value) for value in inputs if re.fullmatch(r"-?\d+", value)]
     given = sorted(python_subset.FUNCTIONS | python_subset.EXCEPTIONS)
-    with rooms.temporary("python") as room:
+    with Room("python") as room:
         (Path(room) / "run.py").write_text(_RUNTIME.format(values=values, given=given, program=program), "utf-8")
         command = [sys.executable, "-I", "-S", "-B", "run.py"]
         output = child.execute(command, Path(room), seconds=SECONDS, memory=MEMORY)[1]

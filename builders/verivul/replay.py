@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from builders.verivul import child, rooms
+from builders.verivul import child
 from builders.verivul.ctypes import SPELLING
 from builders.verivul.program import Program
+from builders.verivul.rooms import Room
 from builders.verivul.trace import Step
 
 FLAGS = ("-std=gnu11", "-g", "-O0", "-fno-omit-frame-pointer", "-w")
@@ -111,7 +112,7 @@ class Replay:
 
 def compiles(program: Program) -> str:
     """Empty if `gcc -Wall -c` takes the program; else its first error."""
-    with rooms.temporary("gcc") as room:
+    with Room("gcc") as room:
         (Path(room) / "program.c").write_text(program.text, encoding="utf-8")
         command = ["gcc", "-std=gnu11", "-Wall", "-c", "program.c", "-o", "program.o"]
         code, output = _compile(command, Path(room))
@@ -127,7 +128,7 @@ def replay(program: Program, inputs: Sequence[Step], *, leaks: bool, search: boo
         search: try inputs near these where they do not do it.
     """
     given = [int(step.bits, 2) if step.bits else _number(step.value) for step in inputs]
-    with rooms.temporary("replay") as name:
+    with Room("replay") as name:
         room = Path(name)
         (room / "program.c").write_text(program.text, encoding="utf-8")
         (room / "replay.c").write_text(_runtime(given), encoding="utf-8")

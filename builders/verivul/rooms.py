@@ -11,15 +11,25 @@ import time
 from functools import cache
 from pathlib import Path
 
+from schemas.stop import deferred
+
 _NAME = re.compile(r"goldsmith-(?:esbmc|gcc|git|python|replay)-(\d+)-\w+")
 _OLD = 3600
 """Seconds: younger folders of absent processes may belong to another container that shares the folder."""
 
 
-def temporary(kind: str) -> tempfile.TemporaryDirectory[str]:
-    """A folder of this process, for a `with` statement; the first call clears away those of processes that are gone."""
-    _sweep(Path(tempfile.gettempdir()))
-    return tempfile.TemporaryDirectory(prefix=f"goldsmith-{kind}-{os.getpid()}-")
+class Room(tempfile.TemporaryDirectory[str]):
+    """A folder of this process; the first one clears away those of processes that are gone."""
+
+    def __init__(self, kind: str) -> None:
+        _sweep(Path(tempfile.gettempdir()))
+        with deferred():
+            super().__init__(prefix=f"goldsmith-{kind}-{os.getpid()}-")
+
+    def cleanup(self) -> None:
+        """Remove it, wholly."""
+        with deferred():
+            super().cleanup()
 
 
 @cache

@@ -156,3 +156,24 @@ def test_a_full_disk_while_it_is_put_together_leaves_the_old_data(tiny, tmp_path
     assert digests(disk / "out") == before
     filler.unlink()
     assert tiny.build(disk / "out").rows["readings"] == 10
+
+
+@pytest.mark.parametrize(
+    ("number", "workers", "code"),
+    [(signal.SIGINT, 1, -signal.SIGINT), (signal.SIGTERM, 1, 143), (signal.SIGTERM, 2, 0)],
+)
+def test_a_shard_that_was_told_to_stop_is_built_again(tiny, tmp_path, digests, number, workers, code):
+    """With two workers, a worker that is told so dies, and another one does its shard."""
+    tiny.build(tmp_path / "whole")
+    out, mark = tmp_path / "out", tmp_path / "mark"
+    fault = {"TINY_FAULT": f"b=lose:{number.value}:{mark}"}
+    process = tiny.process(out, f"workers={workers}, progress=False", **fault)
+    _, error = process.communicate()
+    assert mark.exists()
+    assert "ignored" in error, "the exception was not lost"
+    assert process.returncode == code, error
+    if code:
+        shards = out / ".build" / "shards"
+        assert [path.name[0] != "." for path in shards.iterdir()] == [True], "shard a alone is there"
+        assert tiny.build(out).built == 2
+    assert digests(out) == digests(tmp_path / "whole")

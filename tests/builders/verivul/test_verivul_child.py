@@ -6,11 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+import pytest
+
 from builders.verivul import child, esbmc, git, python_programs, replay
 from builders.verivul.program import Owner, Program
+from builders.verivul.rooms import Room
+from schemas.stop import stoppable
 
 SECRETS = ("HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "GOLDSMITH_MODEL_KEY", "HOME", "PYTHONPATH")
 
@@ -78,6 +83,41 @@ def test_what_a_child_starts_ends_with_it(tmp_path):
             break
         time.sleep(0.05)
     assert not _alive(int(said))
+
+
+def test_a_signal_while_a_child_starts_ends_the_child(tmp_path, monkeypatch):
+    def told() -> None:  # in the child, before its program
+        os.kill(os.getppid(), signal.SIGTERM)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(child, "limits", lambda **_: told)
+    with pytest.raises(SystemExit), stoppable(signal.SIGTERM):
+        child.execute(["sleep", "600"], tmp_path, seconds=5, memory=None)
+    working = [entry for entry in Path("/proc").glob("[0-9]*") if _works_in(entry, tmp_path)]
+    assert working == []
+
+
+def _works_in(process: Path, folder: Path) -> bool:
+    try:
+        return (process / "cwd").readlink() == folder
+    except OSError:
+        return False
+
+
+def test_a_signal_while_a_room_is_removed_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    unlink = os.unlink
+
+    def told(*arguments, **named):
+        signal.raise_signal(signal.SIGTERM)
+        return unlink(*arguments, **named)
+
+    room = Room("esbmc")
+    (Path(room.name) / "program.c").write_text("int main(void) { return 0; }")
+    monkeypatch.setattr(os, "unlink", told)
+    with pytest.raises(SystemExit), stoppable(signal.SIGTERM):
+        room.cleanup()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_stricter_limit_of_the_user_stays(tmp_path):

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _heard: list[int] = []
+_deferring = 0
+"""How many blocks of `deferred` the main thread is in."""
 
 
 def stop(number: int, _: object) -> None:
@@ -22,7 +24,8 @@ def stop(number: int, _: object) -> None:
         SystemExit: for another signal.
     """
     _heard.append(number)
-    _raise(number)
+    if not _deferring:
+        _raise(number)
 
 
 def refuse_if_stopped() -> None:
@@ -32,9 +35,30 @@ def refuse_if_stopped() -> None:
 
 
 @contextmanager
+def deferred() -> Iterator[None]:
+    """Answer a signal that comes within this block at its end: for what must not be done by half, and is done soon.
+
+    Such as starting a process (one whose start is broken off runs on, unknown to anyone) or removing a folder.
+    """
+    global _deferring
+    if threading.current_thread() is not threading.main_thread():  # Signals are the main thread's to answer.
+        yield
+        return
+    before = len(_heard)
+    _deferring += 1
+    try:
+        yield
+    finally:
+        _deferring -= 1
+        if len(_heard) > before and not _deferring:
+            refuse_if_stopped()
+
+
+@contextmanager
 def stoppable(*numbers: signal.Signals) -> Iterator[None]:
-    """Answer these signals by `stop`, but for those that someone else answers already; earlier ones are forgotten."""
-    _heard.clear()
+    """Answer these signals by `stop`, but for those that someone else answers already; those before are forgotten."""
+    if all(signal.getsignal(number) is not stop for number in numbers):  # else this is a part of that work
+        _heard.clear()
     before = {}
     if threading.current_thread() is threading.main_thread():
         usual = (signal.SIG_DFL, signal.default_int_handler)
