@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from threading import Event
 
 import duckdb
 
@@ -42,16 +41,13 @@ class OwnChecks:
 
     Args:
         against: other datasets and evaluation sets; see `quality.near`.
-        scanned: is set when the constraints of all tables have run: that scan looks for what `Unique` asks for, which
-            therefore comes last.
     """
 
-    def __init__(self, checks: CheckSet, against: Sequence[Other], scanned: Event) -> None:
+    def __init__(self, checks: CheckSet, against: Sequence[Other]) -> None:
         self._alikes = [check for check in checks.checks if isinstance(check, Alike)]
         self._against = against
         self._compared: set[str] = set()
-        self._scanned = scanned
-        self._left = deque(sorted(enumerate(checks.checks), key=lambda item: isinstance(item[1], Unique)))
+        self._left = deque(enumerate(checks.checks))
 
     def run(self, ledger: Ledger) -> list[int]:
         """Run checks until none is left; the views must be there.
@@ -85,7 +81,6 @@ class OwnChecks:
         elif absent:
             ledger.skip(_shown(check), why)
         elif isinstance(check, Unique):
-            self._scanned.wait()
             check_unique(ledger, check)
         elif isinstance(check, Strange):
             anomalies.check_strange(ledger, check)

@@ -17,7 +17,7 @@ from quality.connect import Session
 from schemas import Int, Table, sql
 
 BATCH_ROWS = 32_768
-_PARTS = 8  # a power of two
+_PARTS = 4  # a power of two
 NULL = -(2**63)
 """Stands for a missing integer."""
 
@@ -85,16 +85,17 @@ class Numbers:
         self._end = 0
         self._descents = 0
 
+    def columns(self, number: str) -> list[str]:
+        """What `add` takes of each row, in SQL, where `number` is the 64-bit number."""
+        return [number if self._base is None else f"({number} - {self._base})::UINTEGER"]
+
     def add(self, part: pa.Array) -> None:
-        """Take a batch of int64 or uint64 without nulls."""
+        """Take a batch without nulls."""
         values = np.from_dlpack(part)  # `to_numpy` imports pandas, which takes longer than many a check
-        self._type = values.dtype
-        values = values.view(np.int64)  # the order does not matter, and equal bits are equal either way
-        place = slice(self._end, self._end + len(values))
         if self._base is None:
-            self._memory[place] = values
-        else:
-            np.subtract(values, self._base, out=self._memory[place], casting="unsafe")
+            self._type = values.dtype
+            values = values.view(np.int64)  # the order does not matter, and equal bits are equal either way
+        self._memory[self._end : self._end + len(values)] = values
         self._end += len(values)
         self._descents += int(np.count_nonzero(values[1:] < values[:-1]))
 
@@ -139,13 +140,15 @@ class Hashes:
         self._buffers = buffers
         self._end = 0
 
-    def add(self, part: pa.Array) -> None:
-        """Take a batch of uint64 without nulls."""
-        values = np.from_dlpack(part)
-        place = slice(self._end, self._end + len(values))
-        self._low[place] = values
-        np.right_shift(values, np.uint64(32), out=self._high[place], casting="unsafe")
-        self._end += len(values)
+    def columns(self, hashed: str) -> list[str]:
+        """What `add` takes of each row, in SQL, where `hashed` is the hash of 64 bits."""
+        return [f"({hashed} & {2**32 - 1})::UINTEGER", f"({hashed} >> 56)::UTINYINT"]
+
+    def add(self, low: pa.Array, high: pa.Array) -> None:
+        """Take a batch without nulls."""
+        place = slice(self._end, self._end + len(low))
+        self._low[place], self._high[place] = np.from_dlpack(low), np.from_dlpack(high)
+        self._end = place.stop
 
     def repeated_places(self) -> np.ndarray:
         """Where the hashes are that occur more than once, in the order they came: int64 of shape (places,). 32 bits of
@@ -169,9 +172,15 @@ class Hashes:
     def _part(self, part: int) -> np.ndarray:
         """The lower halves of the hashes of a part. (`compress` takes half the time of an index, and memory: so block
         by block.)"""
-        blocks = [slice(start, min(start + BATCH_ROWS, self._end)) for start in range(0, max(1, self._end), BATCH_ROWS)]
-        last = np.uint8(_PARTS - 1)
-        return np.concatenate([np.compress(self._high[at] & last == part, self._low[at]) for at in blocks])
+        chosen = self._high[: self._end] & np.uint8(_PARTS - 1) == part
+        found, end = np.empty(np.count_nonzero(chosen), np.uint32), 0
+        for start in range(0, self._end, BATCH_ROWS):
+            block = np.compress(
+                chosen[start : start + BATCH_ROWS], self._low[start : min(start + BATCH_ROWS, self._end)]
+            )
+            found[end : end + len(block)] = block
+            end += len(block)
+        return found
 
     def release(self) -> None:
         """Give the memory to the next scan; the hashes are gone."""

@@ -76,11 +76,8 @@ def check(
         add_views(session, found.unreadable)
         ledger = Ledger(session)
         _files(ledger, found, "files" in groups)
-        if "own" in groups:
-            measured = _side_by_side(ledger, groups, checks, against)
-        else:
-            _constraints(ledger, groups, checks)
-            measured = _shared(ledger, groups)
+        _constraints(ledger, groups, checks)
+        measured = _side_by_side(ledger, groups, checks, against) if "own" in groups else _shared(ledger, groups)
         written = _write_findings(folder, ledger)
     build = folder.build
     report = Report(
@@ -122,14 +119,10 @@ def _side_by_side(
 ) -> dict[str, profile.TableProfile]:
     """Run the dataset's own checks beside the shared ones, for most queries are small and leave a core idle; where the
     shared ones end first, this thread helps with what is left."""
-    scanned, viewed = Event(), Event()
-    left = OwnChecks(checks, against, scanned)
+    viewed = Event()
+    left = OwnChecks(checks, against)
     with beside(ledger, "own") as own, ThreadPoolExecutor(1) as lane:
         done = lane.submit(_own, own, checks, left, viewed)
-        try:
-            _constraints(ledger, groups, checks)
-        finally:
-            scanned.set()
         measured = _shared(ledger, groups)
         viewed.wait()
         with beside(own, "more") as more:

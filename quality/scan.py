@@ -6,6 +6,8 @@ so hashes that fit the memory budget ride along with the constraints of their co
 
 from __future__ import annotations
 
+from itertools import chain, islice
+
 import numpy as np
 
 from quality import duck
@@ -32,13 +34,15 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
     collected = {} if table.name in session.raw else _collected(session, table, rows, hashed)
     if not constraints and not collected and not ids:
         return
-    hashes = [row_hash(table, columns) for columns in collected] + [id_hash(table)] * ids
+    asked = {columns: numbers.columns(row_hash(table, columns)) for columns, numbers in collected.items()}
+    hashes = [*chain.from_iterable(asked.values()), *[id_hash(table)] * ids]
     found = Digest()
     with ledger.together(table, [constraint.check for constraint in constraints]) as add:
         held: list[str] = []
         for batch in session.con.sql(_query(table, source, constraints, hashes)).to_arrow_reader(BATCH_ROWS):
-            for numbers, values in zip(collected.values(), batch.columns[1:], strict=False):
-                numbers.add(values)
+            sent = iter(batch.columns[1:])
+            for columns, numbers in collected.items():
+                numbers.add(*islice(sent, len(asked[columns])))
             if ids:
                 found.add(np.from_dlpack(batch.columns[-1]))
             if batch.column(0).null_count < len(batch):

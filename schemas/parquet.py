@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -109,14 +109,15 @@ class ParquetFile:
         self._group_size = 0
         self._rows = 0
         self._file = _HashingFile(open(self._temporary, "wb"))  # noqa: SIM115 (closed by close or __exit__)
-        self._writer = _parquet_writer(self._file, schema)
+        self._writer: pq.ParquetWriter | None = None
 
     def __enter__(self) -> ParquetFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._file.broken = True
-        self._writer.close()  # Otherwise it closes itself later, into the file that is gone.
+        if self._writer is not None:
+            self._writer.close()  # Otherwise it closes itself later, into the file that is gone.
         with suppress(OSError):
             self._file.file.close()  # What it still holds is not wanted.
         self._temporary.unlink(missing_ok=True)
@@ -138,7 +139,7 @@ class ParquetFile:
         """Finish the file and move it into place."""
         self._close_chunk()
         self._close_group()
-        self._writer.close()
+        self._opened().close()
         self._file.check()
         self._file.file.flush()
         os.fsync(self._file.file.fileno())
@@ -157,13 +158,20 @@ class ParquetFile:
 
     def _close_group(self) -> None:
         if self._group:
+            writer = self._opened(self._group[0])
             group = pa.Table.from_batches(self._group, self._schema)
-            self._writer.write_table(group, row_group_size=group.num_rows)
+            writer.write_table(group, row_group_size=group.num_rows)
             self._file.check()
             self._rows += group.num_rows
             self._group, group = [], None
             pa.default_memory_pool().release_unused()  # It would keep tens of MB, and more with each group.
         self._group_size = 0
+
+    def _opened(self, first: pa.RecordBatch | None = None) -> pq.ParquetWriter:
+        """The writer, opened for the file's first chunk: how its numbers are best written depends on them."""
+        if self._writer is None:
+            self._writer = _parquet_writer(self._file, self._schema, () if first is None else _numbering(first))
+        return self._writer
 
 
 def write_parquet(
@@ -181,13 +189,25 @@ def write_parquet(
         return file.close()
 
 
-def _parquet_writer(file: _HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
+def _numbering(first: pa.RecordBatch) -> list[str]:
+    """The columns of integers most of which differ, such as keys: a dictionary of them holds nearly all of them, where
+    their differences take a few bits. (10 million keys in order: 48 kB instead of 14 MB, read in a fifth of the time.)
+    """
+    return [
+        field.name
+        for field, values in zip(first.schema, first.columns, strict=True)
+        if pa.types.is_integer(field.type) and pc.call_function("count_distinct", [values]).as_py() * 2 > len(values)
+    ]
+
+
+def _parquet_writer(file: _HashingFile, schema: pa.Schema, numbering: Collection[str]) -> pq.ParquetWriter:
     blobs = [field.name for field in schema if field.type == MEDIA]
     plain = [leaf for leaf in _leaves(schema) if leaf.split(".")[0] not in blobs]
     options: dict[str, Any] = {
         "compression": {leaf: "zstd" if leaf in plain else "none" for leaf in _leaves(schema)},
         "compression_level": dict.fromkeys(plain, ZSTD_LEVEL),
-        "use_dictionary": plain,
+        "use_dictionary": [leaf for leaf in plain if leaf not in numbering],
+        "column_encoding": dict.fromkeys(numbering, "DELTA_BINARY_PACKED") or None,
         "write_statistics": plain,
         "write_page_index": True,
         "use_content_defined_chunking": True,

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
@@ -161,15 +162,22 @@ def test_sorting_suspects_whom_grouping_suspects(rows, columns):
                     assert sorted(map(str, found)) == expected
 
 
+def add(numbers: Hashes | Numbers, values: np.ndarray) -> None:
+    """Add what DuckDB sends for a batch of numbers."""
+    n = pa.table({"n": values})
+    sent = duckdb.from_arrow(n).select(", ".join(numbers.columns("n"))).to_arrow_table().combine_chunks()
+    numbers.add(*(column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in sent.columns))
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 6), max_size=40), st.lists(st.integers(0, 3), min_size=40, max_size=40), st.booleans())
 def test_places_of_repeated_hashes(low, high, many):
     """Hashes that agree in their lower halves only are none that repeat."""
-    values = np.array(low, np.uint64) * 977 + (np.array(high[: len(low)], np.uint64) << np.uint64(37))
+    values = np.array(low, np.uint64) * 977 + (np.array(high[: len(low)], np.uint64) << np.uint64(61))
     if many:
-        values = np.concatenate([values, np.arange(2**33, 2**33 + 1000, dtype=np.uint64)])
+        values = np.concatenate([values, np.arange(2**63, 2**63 + 1000, dtype=np.uint64)])
     numbers = Hashes(len(values), [])
-    numbers.add(pa.array(values))
+    add(numbers, values)
     counts = Counter(values.tolist())
     expected = [place for place, value in enumerate(values.tolist()) if counts[value] > 1]
     assert sorted(numbers.repeated_places().tolist()) == expected
@@ -188,8 +196,8 @@ def test_repeated_numbers(values, bounded, kind):
     for _ in range(2):  # the second time in the memory of the first
         bounds = (min(values, default=0), max(values, default=0)) if bounded and kind == np.int64 else None
         numbers = Numbers(len(values), free, bounds)
-        numbers.add(pa.array(values[:7], pa.from_numpy_dtype(kind)))
-        numbers.add(pa.array(values[7:], pa.from_numpy_dtype(kind)))
+        for part in (values[:7], values[7:]):
+            add(numbers, np.array(part, kind))
         places = np.arange(len(values))[::3]
         assert numbers.at(places).tolist() == values[::3]
         assert sorted(numbers.repeated().tolist()) == sorted(v for v, n in Counter(values).items() if n > 1)

@@ -6,6 +6,7 @@ import hashlib
 import random
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -102,6 +103,34 @@ def test_blobs_have_neither_statistics_nor_dictionary_and_the_rest_is_compressed
     assert (blob.compression, blob.is_stats_set, blob.has_dictionary_page) == ("UNCOMPRESSED", False, False)
     assert (text.compression, text.is_stats_set, text.has_dictionary_page) == ("ZSTD", True, True)
     assert text.has_offset_index
+
+
+def test_keys_in_order_take_a_few_bits_and_codes_are_numbered(tmp_path):
+    rows = range(50_000)
+    numbers = {"key": list(rows), "code": [i % 7 for i in rows], "some": [i if i % 3 else None for i in rows]}
+    table = pa.table(numbers)
+    write_parquet(tmp_path / "a.parquet", table.schema, table.to_batches())
+    group = pq.ParquetFile(tmp_path / "a.parquet").metadata.row_group(0)
+    encodings = {group.column(i).path_in_schema: set(group.column(i).encodings) for i in range(3)}
+    assert "DELTA_BINARY_PACKED" in encodings["key"] & encodings["some"]
+    assert "RLE_DICTIONARY" in encodings["code"]
+    assert group.column(0).total_compressed_size < 1000
+    assert pq.read_table(tmp_path / "a.parquet").equals(table)
+
+
+@given(st.data(), st.sampled_from([pa.int8(), pa.int16(), pa.int32(), pa.int64()]))
+@settings(max_examples=40, deadline=None)
+def test_any_integers_are_read_as_they_were_written(tmp_path_factory, data, kind):
+    top = 2 ** (kind.bit_width - 1)
+    edge = st.sampled_from([None, -top, top - 1, 0, -1])
+    values = data.draw(st.lists(st.integers(-top, top - 1) | edge, max_size=60))
+    table = pa.table({"number": pa.array(values, kind)})
+    path = tmp_path_factory.mktemp("numbers") / "a.parquet"
+    write_parquet(path, table.schema, table.to_batches())
+    assert pq.read_table(path).equals(table)
+    assert duckdb.sql("SELECT number FROM read_parquet($path)", params={"path": str(path)}).fetchall() == [
+        (value,) for value in values
+    ]
 
 
 def test_a_batch_of_another_schema_leaves_no_file(tmp_path, rows):
