@@ -44,7 +44,7 @@ def test_a_stopped_build_leaves_nothing(tmp_path, number, workers):
                str(tmp_path / "out")]  # fmt: skip
     with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(room)}, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, start_new_session=True) as build:  # fmt: skip
-        # On a program, in a worker: a driver killed while it asks ESBMC for its version leaves a folder to be swept later.
+        # On a program, in a worker: a driver killed while it asks ESBMC its version leaves a folder, to be swept later.
         _wait(lambda: any(" program." in one for one in _processes_in(room)) or build.poll() is not None)
         assert build.poll() is None, "it ended by itself"
         build.send_signal(number)
