@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from schemas import sql
 from schemas.errors import GoldsmithError
-from schemas.types import Bool, Date, Int, Label, Text, Type, from_json
+from schemas.types import Bool, Date, Int, Label, List, Text, Type, from_json
 
 _NAME = re.compile(r"\w[\w.-]*")
 _SPLIT = re.compile(r"\w+")
@@ -189,6 +189,9 @@ class Dataset:
         language: BCP-47 tags of the natural languages in it, none for other data.
         tasks: Hub task categories.
         tags: free Hub tags.
+
+    Raises:
+        GoldsmithError: a column references what is no column, or a text a number.
     """
 
     name: str
@@ -198,6 +201,19 @@ class Dataset:
     language: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        known = {f"{table.name}.{column.name}": column for table in self.tables for column in table.columns}
+        for name, column in known.items():
+            if column.references is None:
+                continue
+            target = known.get(column.references)
+            where = f"[{name.replace('.', ' > ')}] references {column.references}"
+            if target is None:
+                raise GoldsmithError(f"{where}, which is no column: mend the schema")
+            kind = column.type.of if isinstance(column.type, List) else column.type
+            if isinstance(kind, Text) != isinstance(target.type, Text):
+                raise GoldsmithError(f"{where}, which is of another type: mend the schema")
 
     def table(self, name: str) -> Table:
         """The table called `name`; KeyError if there is none."""

@@ -6,7 +6,7 @@ import pytest
 from quality_folders import failing, line, results
 
 from quality.run import check
-from schemas import CheckSet, Column, Dataset, Float, GoldsmithError, Int, List, Table, Text
+from schemas import CheckSet, Column, Dataset, Float, Int, List, Table, Text
 
 SPEAKERS = Table("speakers", "Speakers.", (Column("speaker", Text(), "Key."),), key=("speaker",))
 UTTERANCES = Table(
@@ -65,21 +65,6 @@ def test_a_reference_to_nothing_is_found(folder, row, name):
     assert (
         results(report)[f"utterances.{name}.reference"].examples[0][1].endswith(f"{name} cy is not in speakers.speaker")
     )
-
-
-def test_a_reference_to_no_column_is_an_error(folder):
-    table = Table("t", "T.", (Column("a", Text(), "A.", references="nowhere.b"),), key=("a",))
-    wrong = folder(Dataset("d", "D", "D.", (table,)), {"t": {"train": [{"a": "x"}]}})
-    with pytest.raises(GoldsmithError, match=r"\[t > a\] references nowhere\.b, which is no column"):
-        check(wrong, CheckSet(), groups=("references",))
-
-
-def test_a_reference_to_another_type_is_an_error(folder):
-    target = Table("k", "K.", (Column("k", Int(), "K."),), key=("k",))
-    table = Table("t", "T.", (Column("a", Text(), "A.", references="k.k"),), key=("a",))
-    wrong = folder(Dataset("d", "D", "D.", (table, target)), {"t": {"train": [{"a": "1"}]}, "k": {"train": [{"k": 1}]}})
-    with pytest.raises(GoldsmithError, match=r"\[t > a\] references k\.k, which is of another type: mend the schema"):
-        check(wrong, CheckSet(), groups=("constraints", "references"))
 
 
 @pytest.mark.parametrize("groups", [("references",), ("constraints", "keys", "references")], ids=["joined", "bounded"])

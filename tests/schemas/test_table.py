@@ -14,6 +14,7 @@ from schemas import (
     Audio,
     Bool,
     Column,
+    Dataset,
     Date,
     Float,
     GoldsmithError,
@@ -123,3 +124,17 @@ def test_a_name_that_is_no_file_s_is_refused(name: str) -> None:
         Table.from_json(form)
     with pytest.raises(GoldsmithError, match="is no name of a split"):
         Table("rows", "Rows.", (column,), ("id",), splits=(name,))
+
+
+def test_a_reference_to_no_column_is_refused():
+    table = Table("t", "T.", (Column("a", Text(), "A.", references="nowhere.b"),), key=("a",))
+    with pytest.raises(GoldsmithError, match=r"\[t > a\] references nowhere\.b, which is no column: mend the schema"):
+        Dataset("d", "D", "D.", (table,))
+
+
+@pytest.mark.parametrize("kind", [Text(), List(Text())])
+def test_a_reference_to_another_type_is_refused(kind):
+    target = Table("k", "K.", (Column("k", Int(), "K."),), key=("k",))
+    columns = (Column("id", Text(), "Id."), Column("a", kind, "A.", references="k.k"))
+    with pytest.raises(GoldsmithError, match=r"\[t > a\] references k\.k, which is of another type: mend the schema"):
+        Dataset("d", "D", "D.", (Table("t", "T.", columns, key=("id",)), target))
