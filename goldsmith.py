@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
@@ -24,6 +23,7 @@ from quality.annotation.commands import audit_commands
 from quality.items.commands import items
 from schemas import DatasetFolder, GoldsmithError
 from schemas.command_line import FILE, FOLDER, Street
+from schemas.rooms import Room
 
 if TYPE_CHECKING:
     from builders import Builder
@@ -281,7 +281,7 @@ def regenerate(release: Path, out: Path | None, workers: int, **where: Any) -> N
     given = {name: sources.sha256(name) for name in sources.names if name in wants.sources and sources.given(name)}
     if missing := releases.missing_sources(wants, given):
         raise GoldsmithError(missing[0])
-    with tempfile.TemporaryDirectory(prefix="goldsmith-regenerate-") as room:
+    with Room("regenerate") as room:
         rebuilt = DatasetFolder(out or Path(room) / "rebuilt")
         run(builder, sources, rebuilt.path, workers=workers)
         with ExitStack() as copies:
@@ -423,6 +423,11 @@ def score(name: str, predictions: Path, dataset: Path | None, as_json: bool, ite
     folder = DatasetFolder(dataset or Path("out") / name)
     if folder.build["dataset"] != name:
         raise GoldsmithError(f"[{folder.path}] is of {folder.build['dataset']}: score it by that name")
+    if folder.manifest_json.is_file():
+        from releases.manifest import verify_files
+
+        if wrong := verify_files(folder.path):
+            raise GoldsmithError(f"[{folder.path}] is not as it was released ({wrong[0]}): get it again")
     report = scorer(folder, predictions)
     items_scored = getattr(report, "items", ()) if items_file is not None else ()
     click.echo(json.dumps(report.to_json(), indent=1) if as_json else report.text())

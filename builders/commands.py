@@ -195,7 +195,7 @@ class _WithId(click.Command):
 def explain(folder: Path, row_id: str, table: str | None, as_json: bool, **where: Any) -> None:
     """Walk a row back to the place in the source that it came from.
 
-    Example: goldsmith explain out/virogym RABV_entry_Pasteur --table assays
+    Example: goldsmith explain out/virogym RABV_cell_entry_Pasteur --table assays
     """
     from builders.explain import explain as walk
 

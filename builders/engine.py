@@ -27,13 +27,10 @@ from threadpoolctl import threadpool_limits
 
 from builders.libraries import ENVIRONMENT, numpy_is_told
 from schemas import GoldsmithError
-from schemas.stop import stop, stoppable
+from schemas.stop import PATIENCE_S, stop, stoppable
 
 ATTEMPTS = 3
 """How often a piece of work is begun before its workers' deaths count as its own fault."""
-
-PATIENCE_S = 3.0
-"""Seconds that a worker has to let go of what it holds."""
 
 Work = Callable[[Any, Callable[[Any], None]], Any]
 """`work(item, report)` returns its result; `report` passes on how far it is."""
@@ -111,6 +108,7 @@ def pickled(work: Work) -> bytes:
 
 def _worker(pipe: Connection, work: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to answer.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the driver has blocked it until here
     signal.signal(signal.SIGTERM, stop)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -193,9 +191,11 @@ class _Pool:
         process = self._context.Process(target=_worker, args=(far, self._work), daemon=True)
         before = {name: os.environ.get(name) for name in ENVIRONMENT}
         os.environ.update(ENVIRONMENT)
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             process.start()
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             for name, value in before.items():
                 if value is None:
                     del os.environ[name]

@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from builders.engine import (
     ATTEMPTS,
-    PATIENCE_S,
     Outcome,
     Work,
     attempt,
@@ -29,7 +28,7 @@ from builders.engine import (
 )
 from builders.libraries import ENVIRONMENT
 from schemas import GoldsmithError
-from schemas.stop import stoppable
+from schemas.stop import PATIENCE_S, stoppable
 
 try:
     import ray

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from quality.digest import Digest
 from quality.failures import MEMORY, said_if_short
 from schemas import Dataset, DatasetFolder, GoldsmithError, Table, sql
 from schemas.folder import LINEAGE_SCHEMA, REJECT_SCHEMA
+from schemas.rooms import Room
 
 if TYPE_CHECKING:
     from quality.repeats import Suspects
@@ -120,7 +120,7 @@ def opened(
     """
     limit = (os.environ.get(MEMORY) or "2GB") if memory_limit is None else memory_limit
     try:
-        spill = tempfile.TemporaryDirectory(prefix=".check-", dir=folder.path)
+        spill = Room("check", folder.path)
     except OSError as error:
         raise GoldsmithError(f"[{folder.path}] cannot be written to ({error.strerror}): check a copy of it") from None
     with spill as spill_path, said_if_short(folder.path, limit):
@@ -148,6 +148,7 @@ def _connect(
     # GLOBAL where a setting is else of one connection: the checks beside run on a cursor.
     con.execute("SET preserve_insertion_order = false")
     con.execute("SET GLOBAL parquet_metadata_cache = true")
+    con.execute("SET GLOBAL scheduler_process_partial = true")  # else a long query hears of no signal until it ends
     # Without it DuckDB trusts a file's statistics, which leave NaN out, and answers isnan() with false.
     con.execute("SET GLOBAL parquet_can_have_nan = true")
     # Both cost memory by the row group and gain nothing on files that the system caches already.

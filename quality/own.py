@@ -89,6 +89,10 @@ class OwnChecks:
         else:
             ledger.check(check)
 
+    def forget(self) -> None:
+        """Begin no further check."""
+        self._left.clear()
+
     def refuse_unmatched(self) -> None:
         """Once all ran, refuse what nothing was compared with.
 

@@ -85,8 +85,9 @@ class Numbers:
         self._end = 0
         self._descents = 0
 
-    def columns(self, number: str) -> list[str]:
-        """What `add` takes of each row, in SQL, where `number` is the 64-bit number."""
+    def sent(self, table: Table, columns: tuple[str, ...]) -> list[str]:
+        """What `add` takes of each row, in SQL."""
+        number = row_hash(table, columns)
         return [number if self._base is None else f"({number} - {self._base})::UINTEGER"]
 
     def add(self, part: pa.Array) -> None:
@@ -140,8 +141,9 @@ class Hashes:
         self._buffers = buffers
         self._end = 0
 
-    def columns(self, hashed: str) -> list[str]:
-        """What `add` takes of each row, in SQL, where `hashed` is the hash of 64 bits."""
+    def sent(self, _: Table, columns: tuple[str, ...]) -> list[str]:
+        """What `add` takes of each row, in SQL."""
+        hashed = f"hash({sql.names(columns)})"  # of a single number, too: its bits are no hash
         return [f"({hashed} & {2**32 - 1})::UINTEGER", f"({hashed} >> 56)::UTINYINT"]
 
     def add(self, low: pa.Array, high: pa.Array) -> None:

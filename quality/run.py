@@ -123,11 +123,16 @@ def _side_by_side(
     left = OwnChecks(checks, against)
     with beside(ledger, "own") as own, ThreadPoolExecutor(1) as lane:
         done = lane.submit(_own, own, checks, left, viewed)
-        measured = _shared(ledger, groups)
-        viewed.wait()
-        with beside(own, "more") as more:
-            also = left.run(more)
-            ledger.append((own, done.result()), (more, also))
+        try:
+            measured = _shared(ledger, groups)
+            viewed.wait()
+            with beside(own, "more") as more:
+                also = left.run(more)
+                ledger.append((own, done.result()), (more, also))
+        except BaseException:
+            left.forget()
+            own.session.con.interrupt()  # else its query would be waited for
+            raise
     left.refuse_unmatched()
     check_audits(ledger, checks.audits)
     return measured

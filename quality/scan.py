@@ -15,7 +15,7 @@ from quality.connect import Session
 from quality.constraints import Constraint, table_constraints
 from quality.digest import Digest
 from quality.ledger import Ledger
-from quality.repeats import BATCH_ROWS, NULL, Hashes, Numbers, Suspects, id_hash, is_number, row_hash, width
+from quality.repeats import BATCH_ROWS, NULL, Hashes, Numbers, Suspects, id_hash, is_number, width
 from schemas import Table, sql
 
 _HELD_ROWS = 20_000
@@ -34,7 +34,7 @@ def check_constraints(ledger: Ledger, table: Table, hashed: list[tuple[str, ...]
     collected = {} if table.name in session.raw else _collected(session, table, rows, hashed)
     if not constraints and not collected and not ids:
         return
-    asked = {columns: numbers.columns(row_hash(table, columns)) for columns, numbers in collected.items()}
+    asked = {columns: numbers.sent(table, columns) for columns, numbers in collected.items()}
     hashes = [*chain.from_iterable(asked.values()), *[id_hash(table)] * ids]
     found = Digest()
     with ledger.together(table, [constraint.check for constraint in constraints]) as add:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from quality import duck
 from quality.ledger import Ledger
 from quality.repeats import find_suspects
-from schemas import Audio, Check, Image, Json, List, Struct, Table, Text, Unique, sql
+from schemas import Audio, Check, GoldsmithError, Image, Json, List, Struct, Table, Text, Unique, sql
 
 
 def check_keys(ledger: Ledger, table: Table) -> None:
@@ -28,7 +28,12 @@ def check_keys(ledger: Ledger, table: Table) -> None:
 
 def check_unique(ledger: Ledger, unique: Unique) -> None:
     """Run a `Unique`: each row after the first (by split and id) that has the same values fails."""
-    table = ledger.session.dataset.table(unique.table)
+    known = {table.name: table for table in ledger.session.dataset.tables}
+    if unique.table not in known:
+        raise GoldsmithError(
+            f"[{unique.name}] {unique.table} is a view, and `Unique` looks at tables: give SQL instead"
+        )
+    table = known[unique.table]
     suspect = find_suspects(ledger.session, table, unique.columns)
     if not suspect:
         ledger.listed(as_check(unique), ())

@@ -7,7 +7,6 @@ hash differs, so the cost grows with what changed. What a change means is the bu
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import duckdb
 
 from schemas import Bool, DatasetFolder, GoldsmithError, Label, Table, sql
+from schemas.rooms import Room
 
 MEMORY = "1GB"
 SAMPLES = 5
@@ -97,7 +97,7 @@ def _compare(connection: duckdb.DuckDBPyConnection, old: DatasetFolder, new: Dat
 
 @contextmanager
 def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
-    with tempfile.TemporaryDirectory(prefix="goldsmith-diff-") as spill:
+    with Room("diff") as spill:
         config: dict[str, Any] = {"memory_limit": MEMORY, "temp_directory": spill, "preserve_insertion_order": "false"}
         with duckdb.connect(str(Path(spill, "diff.duckdb")), config=config) as connection:
             yield connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pyarrow as pa
 
 from schemas.errors import GoldsmithError
 from schemas.stop import refuse_if_stopped, stoppable
@@ -42,6 +42,10 @@ class Street(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is flushed at the end
             raise SystemExit(_SIGPIPE) from None
+        except shutil.Error as error:  # copying a folder: what went wrong with each file
+            _, place, why = error.args[0][0]
+            cure = _ROOM if os.strerror(errno.ENOSPC) in why else _ANOTHER
+            raise _Mistake(f"[{place}] cannot be written ({why}): {cure}") from None
         except OSError as error:
             where = f"[{error.filename}] " if error.filename else ""
             raise _Mistake(f"{where}{error.strerror or error}: {_CURES.get(error.errno or 0, _ANOTHER)}") from None
@@ -51,11 +55,13 @@ class Street(click.Group):
             raise _Mistake("a name cannot be written in this locale: set PYTHONUTF8=1 and run it again") from None
         except Exception as error:
             refuse_if_stopped()  # DuckDB makes its own error of a signal's exception.
-            if not isinstance(error, pa.ArrowException) and type(error).__module__ not in ("duckdb", "_duckdb"):
+            if type(error).__module__.partition(".")[0] not in ("duckdb", "_duckdb", "polars", "pyarrow"):
                 traceback.print_exc()
                 click.echo("goldsmith: this is a fault of the program: report it with the lines above", err=True)
                 raise SystemExit(_FAULT) from None
             reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            if os.strerror(errno.ENOSPC) in reason:
+                raise _Mistake(f"{reason}: {_ROOM}") from None
             raise _Mistake(
                 f"a file cannot be read, or memory was short ({reason}): check it, or build it again"
             ) from None

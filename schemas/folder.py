@@ -180,7 +180,10 @@ class DatasetFolder:
     @cached_property
     def schema(self) -> Dataset:
         """The schema the folder was built with."""
-        return Dataset.from_json(self.build["schema"])
+        try:
+            return Dataset.from_json(self.build["schema"])
+        except (LookupError, TypeError, ValueError, AttributeError):
+            raise GoldsmithError(f"[{self.build_json} > schema] is damaged: build the dataset again") from None
 
     @cached_property
     def report(self) -> Mapping[str, Any]:

@@ -6,25 +6,34 @@ lost, and the decoder goes on as at the end of the file. What a process has made
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+PATIENCE_S = 3.0
+"""Seconds that work has to let go of what it holds."""
+
 _heard: list[int] = []
+_answered = -math.inf
+"""When an exception was last raised for a signal; of `time.monotonic`."""
+
 _deferring = 0
 """How many blocks of `deferred` the main thread is in."""
 
 
 def stop(number: int, _: object) -> None:
-    """A signal's handler: end by an exception, so that what the work holds (processes, folders) is let go.
+    """A signal's handler: end by an exception, so that what the work holds (processes, folders) is let go. Further
+    signals are not answered while that is on its way (`PATIENCE_S`).
 
     Raises:
         KeyboardInterrupt: for SIGINT.
         SystemExit: for another signal.
     """
     _heard.append(number)
-    if not _deferring:
+    if not _deferring and time.monotonic() > _answered + PATIENCE_S:
         _raise(number)
 
 
@@ -57,8 +66,10 @@ def deferred() -> Iterator[None]:
 @contextmanager
 def stoppable(*numbers: signal.Signals) -> Iterator[None]:
     """Answer these signals by `stop`, but for those that someone else answers already; those before are forgotten."""
+    global _answered
     if all(signal.getsignal(number) is not stop for number in numbers):  # else this is a part of that work
         _heard.clear()
+        _answered = -math.inf
     before = {}
     if threading.current_thread() is threading.main_thread():
         usual = (signal.SIG_DFL, signal.default_int_handler)
@@ -73,6 +84,8 @@ def stoppable(*numbers: signal.Signals) -> Iterator[None]:
 
 
 def _raise(number: int) -> None:
+    global _answered
+    _answered = time.monotonic()
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     raise SystemExit(128 + number)

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -215,6 +216,33 @@ def test_a_signal_ends_a_command_and_its_folders_go(street: Path, tmp_path: Path
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     assert [path.name for path in copy.rglob(".check-*")] == []
+
+
+def test_a_release_that_was_changed_is_not_scored(street: Path, tmp_path: Path) -> None:
+    release = Path(shutil.copytree(street / "1.0.0", tmp_path / "changed"))
+    shard = next(release.glob("data/variants/*.parquet"))
+    rows = pq.read_table(shard)
+    pq.write_table(rows.set_column(rows.schema.get_field_index("score"), "score", rows["score"][::-1]), shard)
+    said = goldsmith("score", "virogym", tmp_path / "none.csv", "-d", release, code=2)
+    assert "is not as it was released (data/variants/" in " ".join(said.split())
+
+
+@pytest.mark.parametrize("damage", [{}, {"tables": [{"name": "t", "key": None}]}, {"tables": -1}])
+def test_a_damaged_schema_is_named(street: Path, tmp_path: Path, damage: object) -> None:
+    copy = DatasetFolder(shutil.copytree(street / "built", tmp_path / "built"))
+    copy.build_json.write_text(json.dumps({**copy.build, "schema": damage}))
+    assert "schema] is damaged: build the dataset again" in " ".join(
+        goldsmith("diff", *[copy.path] * 2, code=2).split()
+    )
+
+
+def test_a_full_disk_ends_in_a_line(street: Path, small_disk: Callable[[int], Path]) -> None:
+    disk = small_disk(1 << 20)
+    said = goldsmith("release", street / "built", "-o", disk / "1.0.0", code=2)
+    assert "No space left on device" in said
+    assert "make room and run it again" in " ".join(said.split())
+    assert len(said) < 500
+    assert list(disk.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["a[1]*", "a?"])

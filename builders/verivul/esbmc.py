@@ -19,8 +19,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from builders.verivul import child
-from builders.verivul.rooms import Room
 from schemas import GoldsmithError
+from schemas.rooms import Room
 
 _ROW = re.compile(r"^\s+(FAILED|PASSED|NOT CHECKED)\s+\[([^\]]+)\]\s+line\s+(\d+)\s+(.*)$", re.M)
 _FILE = re.compile(r"^(\S.*), function (.*)$", re.M)

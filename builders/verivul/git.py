@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builders.verivul import child
-from builders.verivul.rooms import Room
 from schemas import GoldsmithError
+from schemas.rooms import Room
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.M)
 _SAFE = ("-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",

@@ -17,9 +17,9 @@ from pathlib import Path
 from builders.verivul import child, esbmc, python_subset, trace
 from builders.verivul.esbmc import Run
 from builders.verivul.python_subset import NotAllowedError
-from builders.verivul.rooms import Room
 from builders.verivul.trace import Trace
 from schemas import GoldsmithError
+from schemas.rooms import Room
 
 SECONDS = 20
 """Processor time of a run: the Python front end takes a second or two by itself."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from builders.verivul import child
 from builders.verivul.ctypes import SPELLING
 from builders.verivul.program import Program
-from builders.verivul.rooms import Room
 from builders.verivul.trace import Step
+from schemas.rooms import Room
 
 FLAGS = ("-std=gnu11", "-g", "-O0", "-fno-omit-frame-pointer", "-w")
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize=alignment", "-fno-sanitize-recover=all")

@@ -9,22 +9,21 @@ python -P -m builders.virogym leaderboard -d out/virogym -o leaderboard.html ESM
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
+import polars as pl
 
 from builders.virogym import baselines
 from schemas import DatasetFolder, GoldsmithError
-
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FILE = click.Path(path_type=Path, dir_okay=False)
+from schemas.command_line import FILE, FOLDER, Street
+from schemas.files import replacing
 
 _dataset = click.option("-d", "--dataset", type=FOLDER, default=Path("out/virogym"), show_default=True)
 _out = click.option("-o", "--out", type=FILE, required=True, help="Predictions: .parquet, .csv or .jsonl.")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Street, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 def main() -> None:
     """ViroGym's baselines, models and leaderboard."""
 
@@ -86,12 +85,13 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     return name, value
 
 
-def _write(rows, dataset: Path, out: Path) -> None:
-    ways = {".parquet": rows.write_parquet, ".csv": rows.write_csv, ".jsonl": rows.write_ndjson}
+def _write(rows: pl.DataFrame, dataset: Path, out: Path) -> None:
+    ways = {".parquet": pl.DataFrame.write_parquet, ".csv": pl.DataFrame.write_csv, ".jsonl": pl.DataFrame.write_ndjson}
     if out.suffix not in ways:
         raise GoldsmithError(f"[{out}] has an unknown form: name it .parquet, .csv or .jsonl")
     out.parent.mkdir(parents=True, exist_ok=True)
-    ways[out.suffix](out)
+    with replacing(out) as temporary:
+        ways[out.suffix](rows, temporary)
     click.echo(f"{rows.height:,} predictions in {out}; score them with `goldsmith score virogym {out} -d {dataset}`")
 
 
@@ -100,8 +100,4 @@ def _note(text: str) -> None:
 
 
 if __name__ == "__main__":
-    try:
-        main(prog_name="python -P -m builders.virogym")
-    except GoldsmithError as error:
-        click.echo(f"virogym: {error}", err=True)
-        sys.exit(2)
+    main(prog_name="python -P -m builders.virogym")

@@ -16,6 +16,7 @@ import polars as pl
 
 from quality.items.files import PLACE, number, read_rows
 from schemas import GoldsmithError
+from schemas.files import replacing
 
 
 @dataclass(frozen=True)
@@ -78,9 +79,8 @@ def write_items(path: Path, model: str, items: Iterable[tuple[str, str, float]])
     if not rows.height:
         raise GoldsmithError(f"[{model}] no item of it was scored: leave --items out")
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.tmp")
-    rows.select(pl.lit(model).alias("model"), "item", "group", "score").write_parquet(temporary)
-    temporary.replace(path)
+    with replacing(path) as temporary:
+        rows.select(pl.lit(model).alias("model"), "item", "group", "score").write_parquet(temporary)
 
 
 def _read(path: Path) -> pl.DataFrame:

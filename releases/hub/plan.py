@@ -7,7 +7,6 @@ branch, its commit or its tag, and the plan is to do what is left.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from releases.hub.withdraw import read_tombstones
 from releases.manifest import MANIFEST, File, Manifest
 from releases.version import Version
 from schemas import GoldsmithError
+from schemas.rooms import Room
 
 COMMIT_FILES = 100
 """Files in a commit, at most: the Hub advises 50 to 100 and ends a commit after 60 seconds."""
@@ -171,7 +171,7 @@ def _check_withdrawn(local: Local, remote: Remote, tree: Mapping[str, Entry], st
     """What was withdrawn stays so: the release must know all tombstones of main."""
     if state is None or TOMBSTONES not in tree:
         return
-    with tempfile.TemporaryDirectory() as scratch:
+    with Room("publish") as scratch:
         (Path(scratch) / TOMBSTONES).write_bytes(remote.read_bytes(TOMBSTONES, state.branches["main"]))
         there = {(tombstone.table, tombstone.id) for tombstone in read_tombstones(Path(scratch))}
     here = {(tombstone.table, tombstone.id) for tombstone in read_tombstones(local.folder)}

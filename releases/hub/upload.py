@@ -25,6 +25,7 @@ from releases.hub.remote import Remote
 from releases.hub.wire import Failure, scrub
 from releases.manifest import File
 from schemas import GoldsmithError
+from schemas.stop import deferred
 
 
 def stage(local: Local, plan: Plan, remote: Remote, progress: Progress, *, xet: bool) -> dict[str, Any]:
@@ -78,20 +79,23 @@ class _Worker:
     def run(self, progress: Progress) -> Failure | None:
         """None when the worker says that all is done; else what stopped it."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
-            process = subprocess.Popen(  # noqa: S603 (our own file, by this interpreter)
-                [sys.executable, "-P", str(Path(__file__).with_name("upload_worker.py"))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=noise,
-                env=self.environment,
-                text=True,
-                encoding="utf-8",
-            )
+            process = None
             try:
+                with deferred():
+                    process = subprocess.Popen(  # noqa: S603 (our own file, by this interpreter)
+                        [sys.executable, "-P", str(Path(__file__).with_name("upload_worker.py"))],
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=noise,
+                        env=self.environment,
+                        text=True,
+                        encoding="utf-8",
+                    )
                 failure = self._follow(process, progress)
             finally:
-                process.kill()
-                process.wait()
+                if process is not None:
+                    process.kill()
+                    process.wait()
             if failure is _DIED:
                 noise.seek(0)
                 words = scrub(noise.read())[-200:]

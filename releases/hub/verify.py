@@ -7,7 +7,6 @@ checks. So files are read back, as a reader would, and hashed.
 from __future__ import annotations
 
 import random
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from releases.hub.remote import Entry, Remote, quiet
 from releases.hub.wire import Patience
 from releases.manifest import LOCK, MANIFEST, File, read_manifest
 from schemas import GoldsmithError
+from schemas.rooms import Room
 
 SAMPLE_BYTES = 256 << 20
 SAMPLE_FILES = 200
@@ -91,7 +91,7 @@ def verify(
         GoldsmithError: there is no such repository or version, it has no manifest, or the Hub does not answer.
     """
     remote = Remote(repo, token=token, endpoint=endpoint, patience=patience or Patience())
-    with quiet(), Progress(progress) as bar, tempfile.TemporaryDirectory() as scratch:
+    with quiet(), Progress(progress) as bar, Room("verify") as scratch:
         state, tag = remote.state(), tag_of(version)
         if state is None:
             raise GoldsmithError(f"[{repo}] is not there, or your token may not see it: check the name, or log in")

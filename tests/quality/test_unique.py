@@ -20,7 +20,7 @@ from quality.ledger import Ledger
 from quality.repeats import Hashes, Numbers, find_suspects
 from quality.run import check
 from quality.scan import check_constraints
-from schemas import CheckSet, Column, Dataset, GoldsmithError, Int, Label, Table, Text, Unique
+from schemas import CheckSet, Column, Dataset, GoldsmithError, Int, Label, Table, Text, Unique, View
 
 TABLE = Table(
     "items",
@@ -30,6 +30,7 @@ TABLE = Table(
     splits=("train", "test"),
 )
 DATASET = Dataset("things", "Things", "Things.", (TABLE,))
+NUMBERS = Table("numbers", "Numbers.", (Column("n", Int(), "Number.", nullable=True),), key=("n",))
 ONCE = CheckSet((Unique("text_once", "A text occurs once in a part", "drop", "items", ("text", "part")),))
 GROUPS = ("keys", "duplicates", "own")
 CLEAN = {
@@ -162,13 +163,6 @@ def test_sorting_suspects_whom_grouping_suspects(rows, columns):
                     assert sorted(map(str, found)) == expected
 
 
-def add(numbers: Hashes | Numbers, values: np.ndarray) -> None:
-    """Add what DuckDB sends for a batch of numbers."""
-    n = pa.table({"n": values})
-    sent = duckdb.from_arrow(n).select(", ".join(numbers.columns("n"))).to_arrow_table().combine_chunks()
-    numbers.add(*(column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in sent.columns))
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 6), max_size=40), st.lists(st.integers(0, 3), min_size=40, max_size=40), st.booleans())
 def test_places_of_repeated_hashes(low, high, many):
@@ -177,7 +171,7 @@ def test_places_of_repeated_hashes(low, high, many):
     if many:
         values = np.concatenate([values, np.arange(2**63, 2**63 + 1000, dtype=np.uint64)])
     numbers = Hashes(len(values), [])
-    add(numbers, values)
+    numbers.add(pa.array((values & np.uint64(2**32 - 1)).astype(np.uint32)), pa.array((values >> 56).astype(np.uint8)))
     counts = Counter(values.tolist())
     expected = [place for place, value in enumerate(values.tolist()) if counts[value] > 1]
     assert sorted(numbers.repeated_places().tolist()) == expected
@@ -197,11 +191,36 @@ def test_repeated_numbers(values, bounded, kind):
         bounds = (min(values, default=0), max(values, default=0)) if bounded and kind == np.int64 else None
         numbers = Numbers(len(values), free, bounds)
         for part in (values[:7], values[7:]):
-            add(numbers, np.array(part, kind))
+            sent = pa.array(part, pa.from_numpy_dtype(kind))
+            if kind == np.int64:
+                asked = ", ".join(numbers.sent(NUMBERS, ("n",)))
+                found = (
+                    duckdb.from_arrow(pa.table({"n": sent})).select(asked).to_arrow_table().combine_chunks().column(0)
+                )
+                sent = found.chunk(0) if found.num_chunks else pa.array([], found.type)
+            numbers.add(sent)
         places = np.arange(len(values))[::3]
         assert numbers.at(places).tolist() == values[::3]
         assert sorted(numbers.repeated().tolist()) == sorted(v for v, n in Counter(values).items() if n > 1)
         numbers.release()
+
+
+@pytest.mark.parametrize("memory", ["1GB", "64MB"])
+def test_a_single_column_of_any_integers_occurs_once(folder, memory):
+    columns = (Column("id", Int(), "Key."), Column("n", Int(), "Number.", nullable=True))
+    dataset = Dataset("d", "D", "D.", (Table("items", "Items.", columns, key=("id",)),))
+    numbers = [-1, -2, None, -(2**63), 2**63 - 1, 2**40, 2**41, -2, None, 2**63 - 1, -(2**63)]
+    dirty = folder(dataset, {"items": {"train": [{"id": key, "n": n} for key, n in enumerate(numbers, 100)]}})
+    once = CheckSet((Unique("once", "A number occurs once", "warn", "items", ("n",)),))
+    check(dirty, once, groups=("constraints", "keys", "own"), memory_limit=memory)
+    assert failing(dirty) == {"once": ["107", "108", "109", "110"]}
+
+
+def test_unique_is_of_a_table(folder):
+    views = (View("v", "SELECT * FROM items"),)
+    once = CheckSet((Unique("once", "A text occurs once", "warn", "v", ("text",)),), views=views)
+    with pytest.raises(GoldsmithError, match=r"\[once\] v is a view"):
+        check(folder(DATASET, {"items": CLEAN}), once, groups=("own",))
 
 
 def test_many_repeats_are_all_kept_above_the_budget_too(folder):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.files import replace_json, replace_text, sha256_file, sync
+from schemas.files import replace_json, replace_text, replacing, sha256_file, sync
 
 
 def test_the_sha256_of_a_file(tmp_path: Path) -> None:
@@ -64,3 +64,20 @@ def _open() -> list[int]:
             continue
         found.append(int(entry.name))
     return found
+
+
+def test_what_fails_half_way_leaves_the_old_file(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+
+    def fail() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("ne")
+            raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.txt", "old")]
+    with replacing(path) as temporary:
+        temporary.write_text("new")
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("a.txt", "new")]

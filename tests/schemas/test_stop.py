@@ -89,3 +89,18 @@ def test_work_within_work_forgets_no_signal():
 
     with pytest.raises(SystemExit), stoppable(signal.SIGTERM):
         work()
+
+
+def test_a_second_signal_does_not_break_off_what_the_first_began():
+    done = []
+
+    def work() -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            done.append("let go")
+
+    with pytest.raises(SystemExit), stoppable(signal.SIGTERM):
+        work()
+    assert done == ["let go"]

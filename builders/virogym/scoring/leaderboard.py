@@ -14,6 +14,7 @@ from builders.virogym.scoring.predictions import Predictions
 from builders.virogym.scoring.report import HEADINGS, number
 from builders.virogym.scoring.score import Scorer
 from schemas import DatasetFolder, GoldsmithError
+from schemas.files import replace_text
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _BASELINES = {
@@ -51,7 +52,7 @@ def write(folder: DatasetFolder, files: Sequence[tuple[str, Path]], out: Path) -
                 _add(entries, _SHOWN[name], True, report)
     page = _render(folder, entries)
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8")
+    replace_text(out, page)
 
 
 def _add(entries: dict[str, list[dict[str, Any]]], name: str, baseline: bool, report: dict[str, Any]) -> None:

@@ -23,6 +23,7 @@ from builders.webspatial.capture.one import capture_page, identity
 from builders.webspatial.capture.pages import PageEntry, read_pages
 from builders.webspatial.capture.serve import Packages
 from schemas import GoldsmithError
+from schemas.stop import deferred
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -110,14 +111,13 @@ def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Ca
         (out / "current.json").write_text(json.dumps(["", time.time()]), encoding="utf-8")
         command = [sys.executable, "-P", "-m", "builders.webspatial.capture.runner", str(out.resolve())]
         environment = {**os.environ, "TMPDIR": str(temporary.resolve()), "PYTHONPATH": str(ROOT)}
-        process = subprocess.Popen(command, start_new_session=True, env=environment, cwd=out)  # noqa: S603  (our own module)
-        reason = _watch(process, out, limits)
+        code, reason = _work(command, environment, out, limits)
         current = json.loads((out / "current.json").read_text(encoding="utf-8"))[0]
         if current and current not in _done(out, entries):
             status = reason or "crashed"
             record = {**identity(by_id[current]), "status": status, "message": store.REASONS[status]}
             _append(out, {**record, "seconds": limits.seconds if reason else 0})
-        elif process.returncode and not current:
+        elif code and not current:
             raise GoldsmithError("[webspatial > capture] the browser does not start: see the lines above")
         after = len(_done(out, entries))
         if after == before:
@@ -126,8 +126,20 @@ def _supervise(entries: Sequence[PageEntry], out: Path, limits: Limits, note: Ca
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def _work(command: Sequence[str], environment: Mapping[str, str], out: Path, limits: Limits) -> tuple[int, str | None]:
+    """Run the worker; its exit code, and the limit that its page passed, if any."""
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        with deferred():
+            process = subprocess.Popen(command, start_new_session=True, env=environment, cwd=out)  # noqa: S603  (our own module)
+        reason = _watch(process, out, limits)
+    finally:
+        code = _end(process) if process is not None else 0
+    return code, reason
+
+
 def _watch(process: subprocess.Popen[bytes], out: Path, limits: Limits) -> str | None:
-    """Wait for the worker; end it, with its browser, when its page passes a limit. The reason, None if it ended."""
+    """Wait for the worker, until its page passes a limit. The reason, None if it ended."""
     reason = None
     while process.poll() is None:
         time.sleep(0.25)
@@ -141,11 +153,15 @@ def _watch(process: subprocess.Popen[bytes], out: Path, limits: Limits) -> str |
             reason = "memory_limit"
         if reason:
             break
+    return reason
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """End the worker with its browser; its exit code."""
     for pid in (*_family(process.pid), process.pid):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    process.wait()
-    return reason
+    return process.wait()
 
 
 def _family(pid: int) -> dict[int, float]:

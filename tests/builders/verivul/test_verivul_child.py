@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import pytest
 
 from builders.verivul import child, esbmc, git, python_programs, replay
 from builders.verivul.program import Owner, Program
-from builders.verivul.rooms import Room
 from schemas.stop import stoppable
 
 SECRETS = ("HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "GOLDSMITH_MODEL_KEY", "HOME", "PYTHONPATH")
@@ -102,22 +100,6 @@ def _works_in(process: Path, folder: Path) -> bool:
         return (process / "cwd").readlink() == folder
     except OSError:
         return False
-
-
-def test_a_signal_while_a_room_is_removed_leaves_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    unlink = os.unlink
-
-    def told(*arguments, **named):
-        signal.raise_signal(signal.SIGTERM)
-        return unlink(*arguments, **named)
-
-    room = Room("esbmc")
-    (Path(room.name) / "program.c").write_text("int main(void) { return 0; }")
-    monkeypatch.setattr(os, "unlink", told)
-    with pytest.raises(SystemExit), stoppable(signal.SIGTERM):
-        room.cleanup()
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_stricter_limit_of_the_user_stays(tmp_path):

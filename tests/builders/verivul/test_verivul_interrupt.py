@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from builders.verivul import rooms
-
 
 def _wait(condition, seconds=60.0):
     end = time.monotonic() + seconds
@@ -51,17 +49,3 @@ def test_a_stopped_build_leaves_nothing(tmp_path, number, workers):
         assert build.wait(30) != 0
     _wait(lambda: not _processes_in(room), 20)
     _wait(lambda: not list(room.glob("goldsmith-*")), 20)
-
-
-def test_folders_of_a_process_that_was_killed_are_cleared_away(tmp_path):
-    done = subprocess.Popen([sys.executable, "-c", "pass"])
-    done.wait()
-    old, young = (tmp_path / f"goldsmith-esbmc-{done.pid}-{name}" for name in ("old", "young"))
-    mine = tmp_path / f"goldsmith-esbmc-{os.getpid()}-mine"
-    other = tmp_path / "goldsmith-report"
-    for folder in (old, young, mine, other):
-        folder.mkdir()
-    for folder in (old, mine, other):
-        os.utime(folder, (0, 0))
-    rooms._sweep(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in (young, mine, other))
