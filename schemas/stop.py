@@ -33,8 +33,8 @@ def stop(number: int, _: object) -> None:
         SystemExit: for another signal.
     """
     _heard.append(number)
-    if not _deferring and time.monotonic() > _answered + PATIENCE_S:
-        _raise(number)
+    if not _deferring:
+        _answer(number)
 
 
 def refuse_if_stopped() -> None:
@@ -60,7 +60,7 @@ def deferred() -> Iterator[None]:
     finally:
         _deferring -= 1
         if len(_heard) > before and not _deferring:
-            refuse_if_stopped()
+            _answer(_heard[-1])
 
 
 @contextmanager
@@ -81,6 +81,12 @@ def stoppable(*numbers: signal.Signals) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _answer(number: int) -> None:
+    """Raise, but for a signal that comes while an earlier one's exception is on its way."""
+    if time.monotonic() > _answered + PATIENCE_S:
+        _raise(number)
 
 
 def _raise(number: int) -> None:

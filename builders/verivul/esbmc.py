@@ -20,6 +20,7 @@ from pathlib import Path
 
 from builders.verivul import child
 from schemas import GoldsmithError
+from schemas.files import replace_text
 from schemas.rooms import Room
 
 _ROW = re.compile(r"^\s+(FAILED|PASSED|NOT CHECKED)\s+\[([^\]]+)\]\s+line\s+(\d+)\s+(.*)$", re.M)
@@ -139,9 +140,7 @@ def run(program: str, arguments: Sequence[str], *, seconds: int, cache: Path | N
     found = read(output)
     if kept is not None and found.verdict != "error":
         kept.parent.mkdir(parents=True, exist_ok=True)
-        temporary = kept.with_suffix(f".{os.getpid()}")
-        temporary.write_text(f"{seconds}\n{output}", encoding="utf-8")
-        temporary.replace(kept)
+        replace_text(kept, f"{seconds}\n{output}")
     return found
 
 

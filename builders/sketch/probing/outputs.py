@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from schemas import DatasetFolder, GoldsmithError
-from schemas.files import replace_json
+from schemas.files import replace_json, replace_text, replacing
 
 FORMAT = 1
 ROWS = 8
@@ -101,14 +100,18 @@ class Outputs:
             "use_dictionary": False,
             "use_byte_stream_split": [f"{n}.list.element" for n in table.column_names[5:]],
         }
-        with _whole(self.shard("spatial", number)) as path:
+        with replacing(self._place("spatial", number)) as path:
             pq.write_table(table, path, compression="zstd", row_group_size=ROWS, **planes)
 
     def write_orders(self, number: int, answers: Sequence[Mapping[str, Any]]) -> None:
         """Write a shard of answers, JSON lines."""
         lines = [json.dumps(answer, ensure_ascii=False, sort_keys=True) + "\n" for answer in answers]
-        with _whole(self.shard("temporal", number)) as path:
-            path.write_text("".join(lines), encoding="utf-8")
+        replace_text(self._place("temporal", number), "".join(lines))
+
+    def _place(self, kind: str, number: int) -> Path:
+        path = self.shard(kind, number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
 
 
 def drawings_key(folder: DatasetFolder) -> str:
@@ -169,19 +172,3 @@ def _array(column: pa.Array) -> np.ndarray:
 
 def _lists(values: np.ndarray) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
-
-
-class _whole:  # noqa: N801 - a context manager used as a function
-    """A file that is whole under its name, or not there."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._path, self._temporary = path, path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-    def __enter__(self) -> Path:
-        return self._temporary
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if kind is None:
-            self._temporary.replace(self._path)
-        self._temporary.unlink(missing_ok=True)

@@ -12,12 +12,13 @@ import re
 import shutil
 import subprocess
 import tarfile
-import tempfile
 import threading
 import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from schemas.rooms import Room
 
 MIME = {
     ".js": "text/javascript",
@@ -142,7 +143,7 @@ class Packages:
     def _fetched(self, key: str, folder: Path) -> bool:
         """Whether the package is now in `folder`, whole: it is unpacked beside it."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=".part-") as part:
+        with Room("part", self.folder) as part:
             command = ["npm", "pack", "--silent", "--ignore-scripts", "--", key]
             try:
                 done = subprocess.run(command, cwd=part, capture_output=True, text=True, timeout=120)  # noqa: S603  (npm, by name)
